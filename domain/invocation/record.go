@@ -1,0 +1,188 @@
+// Package invocation holds the canonical record of one tool call: its key, its life
+// PROJECTING → READY | ERROR, and its stored form.
+package invocation
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+
+	"github.com/toolboundary/toolboundary/domain/evidence"
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/limits"
+	"github.com/toolboundary/toolboundary/domain/run"
+)
+
+// Status is the state of an invocation. Projecting → Ready or Error, once; no other edge
+// exists (S14).
+type Status string
+
+// The three states of an invocation.
+const (
+	Projecting Status = "PROJECTING"
+	Ready      Status = "READY"
+	Error      Status = "ERROR"
+)
+
+// SchemaVersion is the version of the stored form.
+const SchemaVersion = 1
+
+// OwnerLength is the length in bytes of an owner token and of a digest: 128 bits in base64url.
+const OwnerLength = 22
+
+// Key names an invocation: no two pairs of run and tool call share one.
+type Key struct {
+	RunID      run.ID
+	ToolCallID string
+}
+
+// Record is the canonical record of one tool call.
+type Record struct {
+	Status Status
+	// Owner is the token of the execution that may settle the record: OwnerLength bytes of
+	// base64url, chosen afresh for each execution.
+	Owner string
+	// Digest identifies a settlement's content; empty while PROJECTING.
+	Digest     string
+	RunID      run.ID
+	ToolCallID string
+	ToolName   string
+	// EvidenceStatus is ERROR, as a placeholder, while PROJECTING.
+	EvidenceStatus evidence.Status
+	// ErrorCode, ErrorReason and ErrorDetail are set in ERROR only, and safe to show.
+	ErrorCode                fault.Code
+	ErrorReason, ErrorDetail string
+	// StartedAt, CompletedAt and LeaseUntil are times of the store's clock in whole
+	// milliseconds; stores set them. CompletedAt is zero while PROJECTING.
+	StartedAt, CompletedAt, LeaseUntil time.Time
+	// Request, RawResponse and AgentResult are JSON, kept byte for byte (S15). RawResponse and
+	// AgentResult are nil when there is none.
+	Request, RawResponse, AgentResult json.RawMessage
+	// Sizes are the lengths of the three; they stand also in a record loaded without bodies.
+	Sizes Sizes
+}
+
+// Sizes are lengths in bytes.
+type Sizes struct {
+	Request     int `json:"request"`
+	RawResponse int `json:"raw_response"`
+	AgentResult int `json:"agent_result"`
+}
+
+// CheckToolCallID returns TOOL_CALL_ID_INVALID unless the id is 1 to 1024 bytes, each 0x21 to
+// 0x7E except quotes and backslash, and neither "." nor ".." (S01).
+func CheckToolCallID(id string) error {
+	if len(id) < 1 || len(id) > 1024 || id == "." || id == ".." {
+		return fault.New(fault.ToolCallIDInvalid)
+	}
+	for i := range len(id) {
+		if c := id[i]; c < 0x21 || c > 0x7E || c == '"' || c == '\'' || c == '\\' {
+			return fault.New(fault.ToolCallIDInvalid)
+		}
+	}
+	return nil
+}
+
+// Begin returns the PROJECTING record of a call that is about to run (S10).
+func Begin(key Key, owner, toolName string, request json.RawMessage) Record {
+	return Record{
+		Status: Projecting, Owner: owner, RunID: key.RunID, ToolCallID: key.ToolCallID, ToolName: toolName,
+		EvidenceStatus: evidence.Error, Request: request, Sizes: Sizes{Request: len(request)},
+	}
+}
+
+// Key returns the record's key.
+func (r Record) Key() Key { return Key{r.RunID, r.ToolCallID} }
+
+// Referencable reports whether the record is evidence at all: READY, found or nothing found.
+func (r Record) Referencable() bool {
+	return r.Status == Ready && (r.EvidenceStatus == evidence.Found || r.EvidenceStatus == evidence.None)
+}
+
+// Bytes returns what the record's answer charges to the run: raw and agent bytes.
+func (r Record) Bytes() int64 { return int64(r.Sizes.RawResponse + r.Sizes.AgentResult) }
+
+// Ready returns the record with its answer, or the fault that the call must end with: an
+// INTERNAL for a record that is not PROJECTING, PROJECTION_FAILED for a projection that is
+// not one (S13), RESULT_TOO_LARGE for bytes over a limit (S20–S22).
+func (r Record) Ready(raw json.RawMessage, p evidence.Projection, l limits.Limits) (Record, error) {
+	if r.Status != Projecting {
+		return r, fault.New(fault.Internal)
+	}
+	if err := p.Check(); err != nil {
+		return r, err
+	}
+	if err := limits.Check(len(raw), l.Raw, fault.ResultTooLarge); err != nil {
+		return r, err
+	}
+	if err := limits.Check(len(p.AgentResult), l.AgentResult, fault.ResultTooLarge); err != nil {
+		return r, err
+	}
+	r.Status, r.EvidenceStatus = Ready, p.Status
+	r.RawResponse, r.AgentResult = raw, p.AgentResult
+	r.Sizes.RawResponse, r.Sizes.AgentResult = len(raw), len(p.AgentResult)
+	if err := limits.Check(r.EncodedLen(), l.Record, fault.ResultTooLarge); err != nil {
+		return r, err
+	}
+	return r.sealed(), nil
+}
+
+// Failed returns the record in ERROR with the fault's code, reason and detail. raw, when not
+// nil, is kept for the harness if the whole record stays within its limit, else dropped whole.
+func (r Record) Failed(cause error, raw json.RawMessage, l limits.Limits) Record {
+	f := fault.Of(cause)
+	e := r.failed(f, raw)
+	if raw != nil && (len(raw) > int(l.Raw) || e.EncodedLen() > int(l.Record)) {
+		e = r.failed(f, nil)
+	}
+	return e
+}
+
+// Interrupted returns what a READY record becomes when its run ended before it was settled:
+// ERROR with the code, raw kept, no agent result (S14).
+func (r Record) Interrupted(code fault.Code) Record { return r.failed(fault.New(code), r.RawResponse) }
+
+// Exhausted returns what a settlement becomes when its bytes do not fit the run's budget:
+// ERROR/RUN_BYTES_EXHAUSTED without raw and agent result.
+func (r Record) Exhausted() Record { return r.failed(fault.New(fault.RunBytesExhausted), nil) }
+
+// Lost returns what a PROJECTING record becomes once its lease has passed (S16).
+func (r Record) Lost() Record { return r.failed(fault.New(fault.ExecutionLost), nil) }
+
+func (r Record) failed(f *fault.Error, raw json.RawMessage) Record {
+	r.Status, r.EvidenceStatus = Error, evidence.Error
+	r.ErrorCode, r.ErrorReason, r.ErrorDetail = f.Code, clip(f.Reason, MaxReason), clip(f.Detail, MaxDetail)
+	r.RawResponse, r.AgentResult = raw, nil
+	r.Sizes.RawResponse, r.Sizes.AgentResult = len(raw), 0
+	return r.sealed()
+}
+
+// sealed sets the digest over everything that the settlement says.
+func (r Record) sealed() Record {
+	h := sha256.New()
+	for _, part := range [][]byte{
+		[]byte(r.Status), []byte(r.EvidenceStatus), []byte(r.ErrorCode), []byte(r.ErrorReason), []byte(r.ErrorDetail),
+		r.Request, r.RawResponse, r.AgentResult,
+	} {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		h.Write(n[:])
+		h.Write(part)
+	}
+	r.Digest = base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:16])
+	return r
+}
+
+// clip returns at most n bytes of s, whole characters only.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
