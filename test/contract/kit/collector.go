@@ -1,0 +1,76 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+)
+
+// collector is a T that collects failures.
+type collector struct {
+	ctx context.Context
+
+	mu       sync.Mutex
+	failures []string
+	cleanups []func()
+}
+
+var _ T = (*collector)(nil)
+
+func (c *collector) Errorf(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failures = append(c.failures, fmt.Sprintf(format, args...))
+}
+
+func (c *collector) FailNow() {
+	c.mu.Lock()
+	if len(c.failures) == 0 {
+		c.failures = append(c.failures, "FailNow")
+	}
+	c.mu.Unlock()
+	runtime.Goexit()
+}
+
+func (c *collector) Helper()                  {}
+func (c *collector) Logf(string, ...any)      {}
+func (c *collector) Context() context.Context { return c.ctx }
+
+func (c *collector) Cleanup(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cleanups = append(c.cleanups, f)
+}
+
+// collect runs the body and its cleanups and returns what failed.
+func (c Case[H]) collect(ctx context.Context, h H) []string {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	t := &collector{ctx: ctx}
+	t.guard(func() { c.Body(t, h) })
+	cancel()
+	for _, f := range slices.Backward(t.cleanups) {
+		t.guard(f)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failures
+}
+
+// guard runs f on a goroutine of its own, which FailNow may end, and waits for it.
+func (c *collector) guard(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil {
+				c.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		f()
+	}()
+	<-done
+}

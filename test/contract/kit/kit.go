@@ -1,0 +1,139 @@
+// Package kit runs contract suites: a suite is data, each case a name, a rule in one sentence
+// and a body.
+//
+// It has two entrances. Suite.Run tests an adapter under *testing.T. Suite.Violations returns
+// the names of the cases that an adapter breaks, so that a suite can itself be tested against
+// adapters that are broken on purpose. A known deviation is an exception with a reason: it is
+// printed, the case still runs, and an exception that is no longer needed fails.
+package kit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// T is what the body of a case sees: a part of *testing.T, enough for testify's require.
+// A body fails only through it; Context ends just before the cleanups run.
+type T interface {
+	Errorf(format string, args ...any)
+	FailNow()
+	Helper()
+	Logf(format string, args ...any)
+	Context() context.Context
+	Cleanup(f func())
+}
+
+var _ T = (*testing.T)(nil)
+
+// Case is one promise of a port and the test of it.
+type Case[H any] struct {
+	// Name is stable and names the subject first: "Load/DoesNotRenewTTL".
+	Name string
+	// Rule says what must hold, in one sentence; it is printed when the case fails.
+	Rule string
+	// Scenarios are the numbers of the scenarios that the case proves, such as "S18".
+	Scenarios []string
+	// Body tests the rule on the harness. Every body starts from a fresh state and must end
+	// by itself, whatever the adapter does.
+	Body func(t T, h H)
+}
+
+// Suite is the contract of one port; H is what an adapter provides to be tested.
+type Suite[H any] struct {
+	Cases []Case[H]
+	// Parallel runs the cases of Run side by side; Violations runs them one by one.
+	Parallel bool
+}
+
+var (
+	nameForm     = regexp.MustCompile(`^[A-Z]\w*/[A-Z]\w*$`)
+	scenarioForm = regexp.MustCompile(`^S\d\d$`)
+)
+
+// Check returns an error for a suite with a case that has no name of the form Subject/Promise,
+// no rule, an unknown form of scenario or a name used twice, or for an exception of no case.
+func (s Suite[H]) Check(exceptions map[string]string) error {
+	seen := map[string]bool{}
+	for _, c := range s.Cases {
+		switch {
+		case !nameForm.MatchString(c.Name):
+			return fmt.Errorf("case %q: a name has the form Subject/Promise", c.Name)
+		case seen[c.Name]:
+			return fmt.Errorf("case %q: the name is used twice", c.Name)
+		case c.Rule == "":
+			return fmt.Errorf("case %q: no rule", c.Name)
+		}
+		for _, n := range c.Scenarios {
+			if !scenarioForm.MatchString(n) {
+				return fmt.Errorf("case %q: scenario %q", c.Name, n)
+			}
+		}
+		seen[c.Name] = true
+	}
+	for name, reason := range exceptions {
+		if !seen[name] || reason == "" {
+			return fmt.Errorf("exception %q: it needs a case of that name and a reason", name)
+		}
+	}
+	return nil
+}
+
+// Run tests an adapter: one subtest for each case. exceptions maps the name of a case that the
+// adapter is known to break to the reason.
+func (s Suite[H]) Run(t *testing.T, h H, exceptions map[string]string) {
+	t.Helper()
+	if err := s.Check(exceptions); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Cases {
+		t.Run(strings.Join(append([]string{c.Name}, c.Scenarios...), "_"), func(t *testing.T) {
+			if s.Parallel {
+				t.Parallel()
+			}
+			if reason, ok := exceptions[c.Name]; ok {
+				c.except(t, h, reason)
+				return
+			}
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("%s breaks the rule: %s", c.Name, c.Rule)
+				}
+			})
+			c.Body(t, h)
+		})
+	}
+}
+
+func (c Case[H]) except(t *testing.T, h H, reason string) {
+	t.Helper()
+	t.Logf("EXCEPTION %s: %s (the rule: %s)", c.Name, reason, c.Rule)
+	failures := c.collect(t.Context(), h)
+	if len(failures) == 0 {
+		t.Errorf("%s holds: remove its exception", c.Name)
+	}
+	for _, f := range failures {
+		t.Logf("as declared: %s", f)
+	}
+}
+
+// Violations returns the names of the cases that the adapter breaks, sorted, each with what
+// it failed with. A panic of a body is a failure of that case.
+func (s Suite[H]) Violations(ctx context.Context, h H) map[string][]string {
+	broken := map[string][]string{}
+	for _, c := range s.Cases {
+		if failures := c.collect(ctx, h); len(failures) > 0 {
+			broken[c.Name] = failures
+		}
+	}
+	return broken
+}
+
+// Names returns the sorted names of violations.
+func Names(violations map[string][]string) []string {
+	return slices.Sorted(maps.Keys(violations))
+}
