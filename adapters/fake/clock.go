@@ -1,0 +1,34 @@
+package fake
+
+import (
+	"sync"
+	"time"
+
+	"github.com/toolboundary/toolboundary/ports"
+)
+
+// Clock is a clock that moves only when it is told to.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+var _ ports.Clock = (*Clock)(nil)
+
+// NewClock returns a clock that stands at now.
+func NewClock(now time.Time) *Clock { return &Clock{now: now} }
+
+// Now returns the time at which the clock stands.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the clock by d and returns the new time.
+func (c *Clock) Advance(d time.Duration) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	return c.now
+}
