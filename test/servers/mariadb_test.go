@@ -68,7 +68,7 @@ CREATE FUNCTION f(x INT) RETURNS INT DETERMINISTIC RETURN x + 1;`)
 
 func TestMariaDBAccountHasItsGrantsAndNoMore(t *testing.T) {
 	m := servers.SharedMariaDB(t)
-	m.Load(t, "CREATE OR REPLACE DATABASE granted; CREATE TABLE granted.t (id INT, hidden INT); INSERT INTO granted.t VALUES (7, 8)")
+	m.Load(t, "DROP DATABASE IF EXISTS granted; CREATE DATABASE granted; CREATE TABLE granted.t (id INT, hidden INT); INSERT INTO granted.t VALUES (7, 8)")
 	user, password := m.Account(t, "SELECT (id) ON granted.t")
 	cfg := mysql.NewConfig()
 	cfg.Net, cfg.Addr, cfg.User, cfg.Passwd = "tcp", m.Addr, user, password
