@@ -1,0 +1,93 @@
+package rowset_test
+
+import (
+	"encoding/json"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/limits"
+	"github.com/toolboundary/toolboundary/domain/rowset"
+)
+
+func write(t *testing.T, rows ...string) json.RawMessage {
+	t.Helper()
+	w, err := rowset.NewWriter(1<<20, []rowset.Column{{Name: "id", Type: "BIGINT", Sources: []string{"shop.customers.id"}}, {Name: "mail", Sensitive: true}})
+	require.NoError(t, err)
+	for _, r := range rows {
+		require.NoError(t, w.Row([]byte(r)))
+	}
+	require.Equal(t, len(rows), w.Rows())
+	raw, err := w.Close(true)
+	require.NoError(t, err)
+	return raw
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	raw := write(t, `[1,"a"]`, `["9007199254740993",{"base64":"AA=="}]`)
+	require.True(t, json.Valid(raw))
+	r, err := rowset.NewReader(raw)
+	require.NoError(t, err)
+	require.Equal(t, "shop.customers.id", r.Columns[0].Sources[0])
+	require.True(t, r.Columns[1].Sensitive)
+	for _, want := range []string{`1`, `"9007199254740993"`} {
+		cells, err := r.Next()
+		require.NoError(t, err)
+		require.Equal(t, want, string(cells[0]))
+	}
+	for range 2 {
+		_, err = r.Next()
+		require.Equal(t, io.EOF, err)
+	}
+	require.True(t, r.More())
+}
+
+func TestEmptyRowSet(t *testing.T) {
+	r, err := rowset.NewReader(write(t))
+	require.NoError(t, err)
+	_, err = r.Next()
+	require.Equal(t, io.EOF, err)
+}
+
+func TestWhatIsNoRowSetIsRefused(t *testing.T) {
+	for _, raw := range []string{``, `null`, `[]`, `{}`, `{"rows":[]}`, `{"columns":[],"rows":{}}`} {
+		_, err := rowset.NewReader(json.RawMessage(raw))
+		require.ErrorIs(t, err, rowset.ErrFormat, raw)
+	}
+	for _, raw := range []string{`{"columns":[{"name":"a"}],"rows":[[1,2]],"more":false}`, `{"columns":[{"name":"a"}],"rows":[1],"more":false}`,
+		`{"columns":[{"name":"a"}],"rows":[`, `{"columns":[{"name":"a"}],"rows":[]}`, `{"columns":[{"name":"a"}],"rows":[],"more":1}`} {
+		r, err := rowset.NewReader(json.RawMessage(raw))
+		require.NoError(t, err, raw)
+		_, err = r.Next()
+		require.ErrorIs(t, err, rowset.ErrFormat, raw)
+	}
+}
+
+func TestS20_WriterStopsAtItsLimit(t *testing.T) {
+	columns := []rowset.Column{{Name: "a"}}
+	whole := len(`{"columns":[{"name":"a"}],"rows":[[1],[2]],"more":false}`)
+	for limit := range whole + 1 {
+		out, err := twoRows(limit, columns)
+		if limit < whole {
+			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err), "limit %d", limit)
+		} else {
+			require.NoError(t, err)
+			require.Len(t, out, whole)
+		}
+	}
+}
+
+func twoRows(limit int, columns []rowset.Column) (json.RawMessage, error) {
+	w, err := rowset.NewWriter(limits.RawBytes(limit), columns)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range []string{`[1]`, `[2]`} {
+		if err := w.Row([]byte(row)); err != nil {
+			return nil, err
+		}
+	}
+	return w.Close(false)
+}
