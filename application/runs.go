@@ -218,7 +218,7 @@ func (s *Runs) load(ctx context.Context, id run.ID) (run.Run, error) {
 	if err := id.Check(); err != nil {
 		return run.Run{}, err
 	}
-	r, err := s.runs.Load(ctx, id)
+	r, err := s.runs.Find(ctx, id)
 	if err != nil {
 		return run.Run{}, storeFault(err)
 	}

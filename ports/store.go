@@ -18,9 +18,9 @@ type Runs interface {
 	//    incarnation, ended or not;
 	//  - MUST answer a repeated Open of the same incarnation with the run as it stands.
 	Open(ctx context.Context, r run.Run) (run.Run, error)
-	// Load returns the run with usage, tool_call_ids and refusals, or RUN_NOT_FOUND. It MUST NOT
+	// Find returns the run with usage, tool_call_ids and refusals, or RUN_NOT_FOUND. It MUST NOT
 	// change the run's life. A run outlives every one of its records.
-	Load(ctx context.Context, id run.ID) (run.Run, error)
+	Find(ctx context.Context, id run.ID) (run.Run, error)
 	// End moves an active run to Cancelled or Completed, atomically, tells every watcher
 	// (Cancellations), and returns the run. Repeating it is idempotent; an end of another kind
 	// is RUN_INACTIVE and changes nothing. A run past its deadline can still be ended.
