@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"go.uber.org/zap"
@@ -190,7 +191,10 @@ func ending(ctx context.Context, err error, atDeadline bool) error {
 		return f
 	}
 	if ctx.Err() != nil {
-		cause := fault.Of(context.Cause(ctx))
+		var cause *fault.Error
+		if !errors.As(context.Cause(ctx), &cause) {
+			cause = fault.New(fault.ExecutionCancelled) // the caller's own context: it went away
+		}
 		return cause.WithCause(err)
 	}
 	if f.Code == fault.ExecutionTimeout && atDeadline {
