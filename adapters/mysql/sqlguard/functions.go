@@ -1,0 +1,136 @@
+package sqlguard
+
+import (
+	"slices"
+	"strings"
+)
+
+// shape is how a function's arguments are written and translated.
+type shape uint8
+
+const (
+	shapePlain     shape = iota // name(a, b, …)
+	shapeClock                  // name or name(), with an optional precision 0..6
+	shapeTrim                   // TRIM([BOTH|LEADING|TRAILING] [x] FROM y)
+	shapeDateArith              // name(x, INTERVAL n unit)
+	shapeUnitFirst              // name(unit, a, b)
+	shapeCast                   // CAST(x AS type), CONVERT(x, type)
+	shapeMod                    // MOD(a, b), which the parser reads as a % b
+	shapeAggregate
+)
+
+// function is one function that a policy can allow. The server reads some names as keywords: those are functions only when
+// written without quotes, some only directly before their parenthesis. With quotes or a blank it looks for a stored function.
+type function struct {
+	name     string
+	shape    shape
+	min, max int
+	keyword  bool // `name`(…) is a stored function
+	tight    bool // name (…) is a stored function
+	standard bool // part of DefaultFunctions
+}
+
+const unlimited = maxListItems
+
+// catalogue lists every function a policy can name, with its argument shape.
+func catalogue() map[string]*function {
+	all := []function{
+		plain("COALESCE", 1, unlimited), plain("IFNULL", 2, 2), plain("NULLIF", 2, 2), keyword("IF", 3, 3),
+		plain("ABS", 1, 1), plain("ROUND", 1, 2), plain("FLOOR", 1, 1), plain("CEIL", 1, 1), plain("CEILING", 1, 1),
+		{name: "MOD", shape: shapeMod, min: 2, max: 2, standard: true},
+		plain("GREATEST", 2, unlimited), plain("LEAST", 2, unlimited),
+		plain("LOWER", 1, 1), plain("UPPER", 1, 1), {name: "TRIM", shape: shapeTrim, min: 1, max: 1, keyword: true, tight: true, standard: true},
+		plain("LTRIM", 1, 1), plain("RTRIM", 1, 1), plain("LENGTH", 1, 1), plain("CHAR_LENGTH", 1, 1), tight("SUBSTRING", 2, 3),
+		keyword("LEFT", 2, 2), keyword("RIGHT", 2, 2), plain("CONCAT", 1, unlimited), plain("CONCAT_WS", 2, unlimited), keyword("REPLACE", 3, 3),
+		keyword("DATE", 1, 1), keyword("YEAR", 1, 1), keyword("MONTH", 1, 1), keyword("DAY", 1, 1), keyword("HOUR", 1, 1), keyword("MINUTE", 1, 1),
+		plain("DATE_FORMAT", 2, 2), plain("DATEDIFF", 2, 2),
+		{name: "TIMESTAMPDIFF", shape: shapeUnitFirst, min: 3, max: 3, keyword: true, standard: true},
+		{name: "DATE_ADD", shape: shapeDateArith, min: 3, max: 3, standard: true},
+		{name: "DATE_SUB", shape: shapeDateArith, min: 3, max: 3, standard: true},
+		{name: "NOW", shape: shapeClock, max: 1, keyword: true, tight: true, standard: true},
+		{name: "CURDATE", shape: shapeClock, keyword: true, tight: true, standard: true},
+		{name: "CURRENT_DATE", shape: shapeClock, keyword: true, standard: true},
+		{name: "CURRENT_TIMESTAMP", shape: shapeClock, max: 1, keyword: true, standard: true},
+		plain("UNIX_TIMESTAMP", 0, 1), plain("FROM_UNIXTIME", 1, 2),
+		{name: "CAST", shape: shapeCast, standard: true}, {name: "CONVERT", shape: shapeCast, standard: true},
+		{name: "COUNT", shape: shapeAggregate, min: 1, max: unlimited, standard: true}, {name: "SUM", shape: shapeAggregate, min: 1, max: 1, standard: true},
+		{name: "AVG", shape: shapeAggregate, min: 1, max: 1, standard: true}, {name: "MIN", shape: shapeAggregate, min: 1, max: 1, standard: true},
+		{name: "MAX", shape: shapeAggregate, min: 1, max: 1, standard: true},
+		extra("SUBSTR", 2, 3, true), extra("MID", 3, 3, true), extra("LCASE", 1, 1, false), extra("UCASE", 1, 1, false),
+		extra("CHARACTER_LENGTH", 1, 1, false), extra("REVERSE", 1, 1, true), extra("INSTR", 2, 2, false), extra("LOCATE", 2, 3, false),
+		extra("FIELD", 2, unlimited, false), extra("SUBSTRING_INDEX", 3, 3, false), extra("STRCMP", 2, 2, false),
+		extra("SIGN", 1, 1, false), extra("SQRT", 1, 1, false), extra("POW", 2, 2, false), extra("POWER", 2, 2, false), extra("TRUNCATE", 2, 2, true),
+		extra("LN", 1, 1, false), extra("LOG2", 1, 1, false), extra("LOG10", 1, 1, false), extra("EXP", 1, 1, false),
+		extra("SECOND", 1, 1, true), extra("QUARTER", 1, 1, true), extra("WEEK", 1, 2, true), extra("WEEKDAY", 1, 1, false), extra("WEEKOFYEAR", 1, 1, false),
+		extra("YEARWEEK", 1, 2, false), extra("DAYOFMONTH", 1, 1, false), extra("DAYOFWEEK", 1, 1, false), extra("DAYOFYEAR", 1, 1, false),
+		extra("DAYNAME", 1, 1, false), extra("MONTHNAME", 1, 1, false), extra("LAST_DAY", 1, 1, false), extra("TO_DAYS", 1, 1, false),
+		extra("TIMEDIFF", 2, 2, false), extra("TIME_TO_SEC", 1, 1, false), extra("SEC_TO_TIME", 1, 1, false), extra("STR_TO_DATE", 2, 2, false),
+		{name: "TIMESTAMPADD", shape: shapeUnitFirst, min: 3, max: 3, keyword: true},
+	}
+	byName := make(map[string]*function, len(all))
+	for i := range all {
+		byName[all[i].name] = &all[i]
+	}
+	return byName
+}
+
+func plain(name string, least, most int) function {
+	return function{name: name, min: least, max: most, standard: true}
+}
+
+func keyword(name string, least, most int) function {
+	return function{name: name, min: least, max: most, keyword: true, standard: true}
+}
+
+func tight(name string, least, most int) function {
+	return function{name: name, min: least, max: most, keyword: true, tight: true, standard: true}
+}
+
+// extra is a function outside the default list. Those that the server reads as keywords are taken without quotes and blanks only.
+func extra(name string, least, most int, isKeyword bool) function {
+	return function{name: name, min: least, max: most, keyword: isKeyword, tight: isKeyword}
+}
+
+// DefaultFunctions returns the names of the functions allowed when a policy lists none, sorted.
+func DefaultFunctions() []string { return named(func(f *function) bool { return f.standard }) }
+
+// KnownFunctions returns the names of every function that a policy can allow, sorted.
+func KnownFunctions() []string { return named(func(*function) bool { return true }) }
+
+func named(keep func(*function) bool) []string {
+	var names []string
+	for name, f := range catalogue() {
+		if keep(f) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// isMetadataFunction reports functions that tell about the session, the server or a column's definition.
+func isMetadataFunction(upper string) bool {
+	switch upper {
+	case "DATABASE", "SCHEMA", "USER", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "CURRENT_ROLE", "VERSION", "CONNECTION_ID",
+		"FOUND_ROWS", "ROW_COUNT", "LAST_INSERT_ID", "CHARSET", "COLLATION", "COERCIBILITY":
+		return true
+	}
+	return false
+}
+
+// functionAdvice is what to write instead of a function that is often meant but not allowed.
+func (g *Guard) functionAdvice(upper string) string {
+	instead := map[string]string{
+		"SUBSTR": "SUBSTRING", "MID": "SUBSTRING", "LCASE": "LOWER", "UCASE": "UPPER", "CHARACTER_LENGTH": "CHAR_LENGTH", "NVL": "IFNULL",
+		"SYSDATE": "NOW", "LOCALTIME": "NOW", "LOCALTIMESTAMP": "NOW", "UTC_TIMESTAMP": "NOW", "CURRENT_TIME": "NOW", "GETDATE": "NOW",
+		"EXTRACT": "YEAR", "DAYOFMONTH": "DAY", "TO_CHAR": "DATE_FORMAT", "DATE_TRUNC": "DATE_FORMAT", "STRFTIME": "DATE_FORMAT",
+		"ADDDATE": "DATE_ADD", "SUBDATE": "DATE_SUB", "TIMESTAMPADD": "DATE_ADD", "DATEADD": "DATE_ADD", "LEN": "CHAR_LENGTH",
+		"TRUNCATE": "FLOOR", "DATELITERAL": "CAST", "TIMELITERAL": "CAST", "TIMESTAMPLITERAL": "CAST", "TIMESTAMP": "CAST", "TO_DATE": "CAST",
+	}[upper]
+	if g.functions[instead] != nil {
+		return " (" + instead + " is)"
+	}
+	return ""
+}
+
+func (g *Guard) functionList() string { return strings.Join(g.functionNames, ", ") }

@@ -1,0 +1,20 @@
+package sqlguard
+
+// Bounds on what Prepare looks at. All of them are far above what a question to a database needs and far below what hurts: the parser
+// recurses once per comment and concatenates adjacent literals in quadratic time, the server's stack ends at about 1,000 nested calls.
+const (
+	// MaxStatementBytes is the longest statement accepted, in bytes.
+	MaxStatementBytes = 64 << 10
+
+	maxPrintedBytes = 256 << 10 // of the printed statement; an alias used in many places can multiply an expression
+	maxNesting      = 128       // open parentheses, nested CASE, prefix operators in a row
+	maxDepth        = 200       // of the translated tree; AND and OR chains count once
+	maxListItems    = 1000      // elements separated by commas at one level of parentheses
+	maxAdjacent     = 64        // string literals in a row ('a' 'b' is one value)
+	maxComments     = 1000
+	maxTables       = 32
+	maxDigits       = 66 // of one numeric literal; DECIMAL has 65
+	maxNameChars    = 64 // of an identifier in the allowlist
+	maxNameShown    = 64 // bytes of an agent's identifier echoed in a refusal
+	maxDetailBytes  = 600
+)

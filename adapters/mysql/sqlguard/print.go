@@ -1,0 +1,297 @@
+package sqlguard
+
+import "strconv"
+
+// printer writes a statement as text. It never sees the agent's text except as literals: names come from the allowlist or are private,
+// every operator is in parentheses. Markers are numbered as they are written.
+type printer struct {
+	buf     []byte
+	markers []int32 // the param of each marker written
+	stmt    *statement
+}
+
+func (p *printer) print(s *statement) {
+	p.buf, p.markers, p.stmt = p.buf[:0], p.markers[:0], s
+	p.text("SELECT ")
+	if s.distinct {
+		p.text("DISTINCT ")
+	}
+	for i, f := range s.fields {
+		p.comma(i)
+		p.expr(f.expr)
+		p.text(" AS ")
+		p.private("`_o", i)
+	}
+	p.text(" FROM ")
+	p.relation(s.from)
+	p.clause(" WHERE ", s.where)
+	if len(s.group) > 0 {
+		p.text(" GROUP BY ")
+		p.list(s.group)
+	}
+	p.clause(" HAVING ", s.having)
+	for i, o := range s.order {
+		if i == 0 {
+			p.text(" ORDER BY ")
+		}
+		p.comma(i)
+		p.expr(o.expr)
+		if o.desc {
+			p.text(" DESC")
+		}
+	}
+	p.text(" LIMIT ")
+	p.buf = strconv.AppendUint(p.buf, s.limit, 10)
+	if s.hasOffset {
+		p.text(" OFFSET ")
+		p.buf = strconv.AppendUint(p.buf, s.offset, 10)
+	}
+}
+
+func (p *printer) text(s string) { p.buf = append(p.buf, s...) }
+
+func (p *printer) comma(i int) {
+	if i > 0 {
+		p.text(", ")
+	}
+}
+
+func (p *printer) private(prefix string, index int) {
+	p.text(prefix)
+	p.buf = strconv.AppendInt(p.buf, int64(index)+1, 10)
+	p.text("`")
+}
+
+func (p *printer) clause(keyword string, e expr) {
+	if e != nil {
+		p.text(keyword)
+		p.expr(e)
+	}
+}
+
+func (p *printer) list(list []expr) {
+	for i, e := range list {
+		p.comma(i)
+		p.expr(e)
+	}
+}
+
+func (p *printer) relation(r relation) {
+	switch x := r.(type) {
+	case sourceRef:
+		p.text(p.stmt.sources[x.index].table.quoted)
+		p.text(" AS ")
+		p.private("`_t", x.index)
+	case *join:
+		p.relation(x.first)
+		if x.left {
+			p.text(" LEFT JOIN ")
+		} else {
+			p.text(" JOIN ")
+		}
+		_, nested := x.then.(*join)
+		if nested {
+			p.text("(")
+		}
+		p.relation(x.then)
+		if nested {
+			p.text(")")
+		}
+		p.text(" ON ")
+		p.expr(x.on)
+	}
+}
+
+// expr writes atoms bare and everything else in parentheses. It stops once the text is longer than a statement may be.
+func (p *printer) expr(e expr) {
+	if len(p.buf) > maxPrintedBytes {
+		return
+	}
+	switch x := e.(type) {
+	case columnRef:
+		p.private("`_t", x.source)
+		p.text(".")
+		p.text(p.stmt.sources[x.source].table.quotedColumns[x.column])
+	case aliasRef:
+		p.private("`_o", x.field)
+	case nullLiteral:
+		p.text("NULL")
+	case boolLiteral:
+		if x {
+			p.text("TRUE")
+		} else {
+			p.text("FALSE")
+		}
+	case stringLiteral:
+		p.string(string(x))
+	case numberLiteral:
+		p.text(string(x))
+	case marker:
+		p.markers = append(p.markers, int32(x.param))
+		p.text("?")
+	case *call:
+		p.text(x.fn.name)
+		p.text("(")
+		p.list(x.args)
+		p.text(")")
+	case *trim, *dateArith, *unitCall, *cast, *aggregate:
+		p.special(e)
+	default:
+		p.text("(")
+		p.operator(e)
+		p.text(")")
+	}
+}
+
+func (p *printer) operator(e expr) {
+	switch x := e.(type) {
+	case *unary:
+		p.text(x.op)
+		if x.op == "NOT" {
+			p.text(" ")
+		}
+		p.expr(x.x)
+	case *binary:
+		p.infix(x.l, x.op, x.r)
+	case *chain:
+		for i, arg := range x.args {
+			if i > 0 {
+				p.word(x.op)
+			}
+			p.expr(arg)
+		}
+	case *between:
+		p.expr(x.x)
+		p.not(x.not)
+		p.word("BETWEEN")
+		p.infix(x.lo, "AND", x.hi)
+	case *inList:
+		p.expr(x.x)
+		p.not(x.not)
+		p.text(" IN (")
+		p.list(x.list)
+		p.text(")")
+	case *like:
+		p.expr(x.x)
+		p.not(x.not)
+		p.word("LIKE")
+		p.expr(x.pattern)
+		if x.escape != "" {
+			p.text(" ESCAPE ")
+			p.string(x.escape)
+		}
+	case *test:
+		p.expr(x.x)
+		p.text(" IS")
+		p.not(x.not)
+		p.text(" ")
+		p.text(x.what)
+	case *caseExpr:
+		p.caseExpr(x)
+	}
+}
+
+func (p *printer) infix(l expr, op string, r expr) {
+	p.expr(l)
+	p.word(op)
+	p.expr(r)
+}
+
+func (p *printer) word(w string) {
+	p.text(" ")
+	p.text(w)
+	p.text(" ")
+}
+
+func (p *printer) not(not bool) {
+	if not {
+		p.text(" NOT")
+	}
+}
+
+func (p *printer) caseExpr(x *caseExpr) {
+	p.text("CASE")
+	if x.value != nil {
+		p.text(" ")
+		p.expr(x.value)
+	}
+	for _, w := range x.whens {
+		p.text(" WHEN ")
+		p.infix(w.cond, "THEN", w.result)
+	}
+	p.clause(" ELSE ", x.other)
+	p.text(" END")
+}
+
+// special writes the functions whose arguments are not a plain list.
+func (p *printer) special(e expr) {
+	switch x := e.(type) {
+	case *trim:
+		p.text("TRIM(")
+		p.text(x.side)
+		p.text(" ")
+		p.infix(x.cut, "FROM", x.x)
+	case *dateArith:
+		p.text(x.fn.name)
+		p.text("(")
+		p.expr(x.x)
+		p.text(", INTERVAL ")
+		p.expr(x.n)
+		p.text(" ")
+		p.text(x.unit)
+	case *unitCall:
+		p.text(x.fn.name)
+		p.text("(")
+		p.text(x.unit)
+		p.text(", ")
+		p.expr(x.a)
+		p.text(", ")
+		p.expr(x.b)
+	case *cast:
+		p.text(x.fn.name)
+		p.text("(")
+		p.expr(x.x)
+		if x.fn.name == "CAST" {
+			p.text(" AS ")
+		} else {
+			p.text(", ")
+		}
+		p.text(x.typeName)
+	case *aggregate:
+		p.text(x.fn.name)
+		p.text("(")
+		if x.distinct {
+			p.text("DISTINCT ")
+		}
+		if x.star {
+			p.text("*")
+		}
+		p.list(x.args)
+	}
+	p.text(")")
+}
+
+// string writes a literal for a session with backslash escapes. Doubling quotes and backslashes keeps the literal closed where the session
+// has none as well.
+func (p *printer) string(s string) {
+	p.text("'")
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '\'':
+			p.text("''")
+		case '\\':
+			p.text(`\\`)
+		case 0:
+			p.text(`\0`)
+		case '\n':
+			p.text(`\n`)
+		case '\r':
+			p.text(`\r`)
+		case 0x1A:
+			p.text(`\Z`)
+		default:
+			p.buf = append(p.buf, c)
+		}
+	}
+	p.text("'")
+}

@@ -1,0 +1,290 @@
+package sqlguard
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// column resolves a name that was used as a value. The rules are MySQL's, applied to the allowlist alone: nothing outside it can capture a name,
+// because every column is printed with its table's private alias and every output column under a private name.
+func (t *translator) column(n *ast.ColumnName) expr {
+	t.named = true
+	if n.Table.O != "" || n.Schema.O != "" {
+		return t.qualified(n)
+	}
+	if t.clause >= inGroup {
+		if e := t.aliased(n.Name.O); e != nil {
+			return e
+		}
+	}
+	return t.unqualified(n.Name.O)
+}
+
+func (t *translator) qualified(n *ast.ColumnName) expr {
+	if n.Schema.O != "" && !t.schema(n.Schema.O) {
+		return nullLiteral{}
+	}
+	found, known := -1, false
+	for i := t.low; i < t.high; i++ {
+		s := t.stmt.sources[i]
+		if s.name != n.Table.O || n.Schema.O != "" && (s.alias || s.table == nil || s.table.Schema != n.Schema.O) {
+			continue
+		}
+		known = true
+		if s.table == nil {
+			return nullLiteral{}
+		}
+		if _, ok := s.find(n.Name.O); ok {
+			if found >= 0 {
+				t.ambiguous(n.Table.O+"."+n.Name.O, i, found)
+			}
+			found = i
+		}
+	}
+	switch {
+	case !known:
+		t.unknownAlias(n)
+	case found < 0:
+		t.unknownColumn(n.Table.O, n.Name.O)
+	default:
+		return t.reference(found, n.Name.O)
+	}
+	return nullLiteral{}
+}
+
+func (t *translator) unqualified(name string) expr {
+	found := -1
+	for i := t.low; i < t.high; i++ {
+		s := t.stmt.sources[i]
+		if s.table == nil {
+			continue
+		}
+		if _, ok := s.find(name); ok {
+			if found >= 0 {
+				t.ambiguous(name, found, i)
+			}
+			found = i
+		}
+	}
+	if found < 0 {
+		t.unknownColumn("", name)
+		return nullLiteral{}
+	}
+	return t.reference(found, name)
+}
+
+func (s source) find(column string) (int, bool) {
+	i, ok := s.table.columns[lowerASCII(column)]
+	return i, ok
+}
+
+func (t *translator) reference(sourceIndex int, name string) expr {
+	s := t.stmt.sources[sourceIndex]
+	i, _ := s.find(name)
+	if s.table.Columns[i].Sensitive && !t.whole {
+		t.sensitive(show(s.name) + "." + s.table.Columns[i].Name)
+	}
+	return columnRef{sourceIndex, i}
+}
+
+func (t *translator) sensitive(what string) {
+	t.rep.add(rankSensitive, "%s is sensitive: it may only be selected as a column of its own (and is shown redacted), not compared, grouped, ordered or computed with", what)
+}
+
+// aliased resolves an unqualified name of GROUP BY, HAVING or ORDER BY as an alias of the select list, or returns nil when a column wins:
+//
+//	GROUP BY a, GROUP BY f(a)    the column if there is one, else the alias
+//	HAVING a, HAVING f(a)        the alias, unless GROUP BY names a column so
+//	HAVING MAX(a)                the column if there is one, else the alias
+//	ORDER BY a                   the alias
+//	ORDER BY f(a)                the column if there is one, else the alias
+func (t *translator) aliased(name string) expr {
+	at, count := -1, 0
+	for i, f := range t.stmt.fields {
+		if f.alias != "" && sameName(f.alias, name) {
+			at = i
+			count++
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	if t.sensitiveName(name) {
+		t.sensitive(show(name))
+		return nullLiteral{}
+	}
+	if count > 1 || t.clashes(at, name) {
+		t.rep.add(rankAmbiguous, "%s names more than one column of the select list: give them different aliases", show(name))
+		return nullLiteral{}
+	}
+	columns := t.columnsNamed(name)
+	switch {
+	case t.clause == inGroup && (columns == 1 || columns > 1 && !t.bare),
+		t.clause == inOrder && !t.bare && columns > 0,
+		t.clause == inHaving && t.aggregates > 0 && columns > 0:
+		return nil
+	case t.clause == inHaving && t.aggregates == 0:
+		if e := t.grouped(name); e != nil {
+			return e
+		}
+	}
+	return t.alias(at)
+}
+
+// alias refers to an output column by its private name. Where the server takes no alias (inside an aggregate; an alias of an aggregate inside
+// an expression of GROUP BY or ORDER BY) the aliased expression itself stands in.
+func (t *translator) alias(at int) expr {
+	e := t.stmt.fields[at].expr
+	if t.isSensitive(e) {
+		t.sensitive(t.describe(e))
+	}
+	if t.aggregates > 0 || t.clause != inHaving && !t.bare && hasAggregate(e) {
+		return e
+	}
+	return aliasRef{at}
+}
+
+// clashes reports whether a plain column that the select list shows without an alias carries the name too: the server cannot tell them apart
+// unless the alias is of an expression.
+func (t *translator) clashes(at int, name string) bool {
+	target, ok := t.stmt.fields[at].expr.(columnRef)
+	if !ok {
+		return false
+	}
+	for _, f := range t.stmt.fields {
+		c, plain := f.expr.(columnRef)
+		if plain && f.alias == "" && c != target && sameName(t.columnOf(c).Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// grouped returns the column of GROUP BY that is called name, or nil.
+func (t *translator) grouped(name string) expr {
+	for _, e := range t.stmt.group {
+		if a, ok := e.(aliasRef); ok {
+			e = t.stmt.fields[a.field].expr
+		}
+		if c, ok := e.(columnRef); ok && sameName(t.columnOf(c).Name, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (t *translator) columnsNamed(name string) int {
+	count := 0
+	for _, s := range t.stmt.sources {
+		if s.table != nil {
+			if _, ok := s.find(name); ok {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+func (t *translator) sensitiveName(name string) bool {
+	for _, s := range t.stmt.sources {
+		if s.table != nil {
+			if i, ok := s.find(name); ok && s.table.Columns[i].Sensitive {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (t *translator) columnOf(c columnRef) *Column {
+	return &t.stmt.sources[c.source].table.Columns[c.column]
+}
+
+func (t *translator) isSensitive(e expr) bool {
+	c, ok := e.(columnRef)
+	return ok && t.columnOf(c).Sensitive
+}
+
+func (t *translator) describe(e expr) string {
+	c, _ := e.(columnRef)
+	return show(t.stmt.sources[c.source].name) + "." + t.columnOf(c).Name
+}
+
+func (t *translator) ambiguous(name string, a, b int) {
+	if t.rep.stronger(rankAmbiguous) {
+		first, second := t.stmt.sources[a], t.stmt.sources[b]
+		t.rep.add(rankAmbiguous, "%s is in %s and %s: write which", show(name), t.visibleName(first), t.visibleName(second))
+	}
+}
+
+// visibleName is how the agent can qualify a column of s.
+func (t *translator) visibleName(s source) string {
+	if s.alias || s.table == nil {
+		return show(s.name)
+	}
+	for _, other := range t.stmt.sources {
+		if other.name == s.name && other.table != s.table {
+			return s.table.full
+		}
+	}
+	return s.name
+}
+
+func (t *translator) unknownAlias(n *ast.ColumnName) {
+	if !t.rep.stronger(rankAlias) {
+		return
+	}
+	names := make([]string, 0, t.high-t.low)
+	for _, s := range t.stmt.sources[t.low:t.high] {
+		names = append(names, t.visibleName(s))
+	}
+	written := n.Table.O
+	if n.Schema.O != "" {
+		written = n.Schema.O + "." + written
+	}
+	t.rep.add(rankAlias, "%s is no table or alias here; there is %s", show(written), strings.Join(names, ", "))
+}
+
+func (t *translator) unknownColumn(qualifier, name string) {
+	if !t.rep.stronger(rankColumn) {
+		return
+	}
+	written := show(name)
+	if qualifier != "" {
+		written = show(qualifier) + "." + written
+	}
+	if t.clause < inGroup {
+		for _, f := range t.stmt.fields {
+			if qualifier == "" && f.alias != "" && sameName(f.alias, name) {
+				t.rep.add(rankColumn, "%s is an alias, which only GROUP BY, HAVING and ORDER BY can use: repeat its expression", written)
+				return
+			}
+		}
+	}
+	t.rep.add(rankColumn, "%s is not available%s", written, t.nearColumns(qualifier, name))
+}
+
+// nearColumns proposes a column: the closest name among the tables that the name could belong to, or else all their columns.
+func (t *translator) nearColumns(qualifier, name string) string {
+	for _, s := range t.stmt.sources[t.low:t.high] {
+		if s.table == nil || qualifier != "" && s.name != qualifier {
+			continue
+		}
+		if near := nearColumn(s.table, name); near != "" {
+			return "; did you mean " + show(s.name) + "." + near + "?"
+		}
+	}
+	list := ""
+	for _, s := range t.stmt.sources[t.low:t.high] {
+		if s.table != nil && (qualifier == "" || s.name == qualifier) {
+			list += "; " + show(s.name) + " has " + columnList(s.table)
+		}
+	}
+	return list
+}
+
+func (t *translator) availableColumns() string {
+	list := t.nearColumns("", "")
+	return list
+}
