@@ -1,0 +1,116 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"go.yaml.in/yaml/v4"
+)
+
+// KindMySQL is the kind of MySQL and MariaDB data sources.
+const KindMySQL = "mysql"
+
+// MySQL is a data source on a MySQL or MariaDB server.
+type MySQL struct {
+	// Address is host:port.
+	Address  string  `yaml:"address" required:"true" doc:"host:port of the server."`
+	User     Secret  `yaml:"user" required:"true" doc:"The account's name"`
+	Password Secret  `yaml:"password" doc:"The account's password"`
+	TLS      TLSMode `yaml:"tls" doc:"Encryption of the connection."`
+	CAFile   File    `yaml:"ca_file" doc:"PEM file with the authorities that are trusted instead of the system's."`
+	// MaxConnections bounds the pool; one more connection is used to stop statements.
+	MaxConnections int           `yaml:"max_connections" min:"1" max:"1000" doc:"Most connections for queries."`
+	QueryTimeout   time.Duration `yaml:"query_timeout" min:"10ms" max:"1h" doc:"Longest run of a statement; it is stopped on the server."`
+	MaxRows        int           `yaml:"max_rows" min:"1" max:"100000" doc:"Most rows that the agent receives."`
+	MaxCell        ByteSize      `yaml:"max_cell" min:"16B" max:"16MiB" doc:"Most bytes of one cell; longer ones are cut and marked."`
+	SQLModeExtra   []string      `yaml:"sql_mode_extra" enum:"ALLOW_INVALID_DATES|NO_UNSIGNED_SUBTRACTION|NO_ZERO_DATE|NO_ZERO_IN_DATE|ONLY_FULL_GROUP_BY|PAD_CHAR_TO_FULL_LENGTH|TIME_TRUNCATE_FRACTIONAL" doc:"Modes added to the session's sql_mode. Those that change how SQL is read are not available."`
+	// RequireReadOnlyAccount refuses an account that may do more than SELECT.
+	RequireReadOnlyAccount bool      `yaml:"require_read_only_account" doc:"Refuse to start with an account that may do more than SELECT."`
+	DefaultSchema          string    `yaml:"default_schema" doc:"Schema of table names without one."`
+	Functions              Functions `yaml:"functions" doc:"SQL functions that queries may call: default, or a list of names."`
+	Allow                  Allowlist `yaml:"allow" doc:"What may be read: schema.table to its columns. Everything else is refused."`
+}
+
+func newMySQL() *MySQL {
+	return &MySQL{
+		TLS: TLSDisabled, MaxConnections: 8, QueryTimeout: 5 * time.Second, MaxRows: 200, MaxCell: 4 << 10,
+		Functions: Functions{Default: true},
+	}
+}
+
+// Validate checks addresses, encryption and schema names.
+func (m *MySQL) Validate(at Place) {
+	checkAddress(at.Key("address"), m.Address, "3306")
+	checkTLS(at, m.TLS, m.CAFile, !loopback(m.Address))
+	if !m.Password.given() {
+		at.Key("password_env").Warn("The data source connects without a password.", "Give the account a password and name it by password_env or password_file.")
+	}
+	if len(m.Allow) == 0 {
+		at.Key("allow").Warn("Nothing may be read: every query is refused.", "List tables and columns; allowlist init writes such a list.")
+	}
+	if m.DefaultSchema == "" {
+		return
+	}
+	place := at.Key("default_schema")
+	if !checkName(place, m.DefaultSchema, "schema") || len(m.Allow) == 0 {
+		return
+	}
+	if !slices.ContainsFunc(m.Allow, func(t Table) bool { return t.Schema == m.DefaultSchema }) {
+		place.Warn("No table of the default schema may be read.", "Check its spelling: schema names are case-sensitive.")
+	}
+}
+
+// Functions are the SQL functions that queries may call.
+type Functions struct {
+	// Default is the guard's own list.
+	Default bool
+	// Names is an explicit list, in any letter case; the guard refuses names it does not know.
+	Names []string
+}
+
+const functionForm = "^[A-Za-z_][A-Za-z0-9_]{0,63}$"
+
+var functionName = regexp.MustCompile(functionForm)
+
+func (f *Functions) readNode(r *reader, at Place, n *yaml.Node) {
+	const fix = "Write functions: default, or a list of names such as [COUNT, SUM]."
+	if n = r.resolve(at, n); n == nil {
+		return
+	}
+	if n.Kind == yaml.ScalarNode && n.Value == "default" {
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		at.unreadable("The functions are the word default or a list of names, not "+describe(n)+".", fix)
+		return
+	}
+	*f = Functions{Names: []string{}}
+	seen := map[string]bool{}
+	for i, item := range n.Content {
+		place := at.Index(i)
+		var name string
+		if !r.text(place, item, &name) {
+			continue
+		}
+		switch key := strings.ToUpper(name); {
+		case !functionName.MatchString(name):
+			place.Problem("This is not the name of a function.", "Write the bare name without parentheses, such as COUNT.")
+		case seen[key]:
+			place.Problem("The function is listed twice.", "Remove one of the two.")
+		default:
+			seen[key] = true
+			f.Names = append(f.Names, name)
+		}
+	}
+}
+
+func (Functions) schema() *jsonschema.Schema {
+	word := any("default")
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Const: &word},
+		{Type: "array", Items: &jsonschema.Schema{Type: "string", Pattern: functionForm}},
+	}}
+}
