@@ -1,0 +1,16 @@
+// Package mcpserver serves the tool catalogue to MCP clients, over Streamable HTTP and stdio.
+//
+// It translates: a tools/call becomes one invocation of the boundary, a tools/list the granted
+// part of the catalogue. It decides nothing about runs, tools or queries. What it promises:
+//
+//   - the tool_call_id is the client's own, byte for byte, and never made up; sources that
+//     disagree are refused;
+//   - a tool's arguments reach the boundary byte for byte as they were sent, duplicates and
+//     long integers included, so that the boundary refuses what it must;
+//   - refusals and failures are results with isError and the safe error body; unknown tools
+//     and malformed messages are protocol errors; neither echoes what was sent;
+//   - nothing that a client sends reaches the run, its grants or the authorisation.
+//
+// One stateless HTTP handler serves the revisions from 2024-11-05 to 2026-07-28; JSON-RPC
+// batches, which only 2025-03-26 has, are refused, since one request carries one identity.
+package mcpserver

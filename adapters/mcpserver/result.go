@@ -1,0 +1,110 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolboundary/toolboundary/application"
+	"github.com/toolboundary/toolboundary/domain/evidence"
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/invocation"
+	"github.com/toolboundary/toolboundary/domain/run"
+)
+
+// callTool invokes the call in the caller's run and returns its bounded result: structured
+// content, and the same JSON as text. Refusals and failures are results, which the model reads.
+func (s *Server) callTool(ctx context.Context, in inbound) (*mcp.CallToolResult, error) {
+	res := s.invoke(ctx, in)
+	rendered := render(res, in.stdio)
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{&mcp.TextContent{Text: string(rendered)}},
+		StructuredContent: rendered,
+		IsError:           res.Fault != nil,
+	}, nil
+}
+
+// unknownTool refuses a call of a tool that there is not: a protocol error, as the protocol has
+// it, with the same body. The boundary counts the refusal.
+func (s *Server) unknownTool(ctx context.Context, in inbound) (mcp.Result, error) {
+	res := s.invoke(ctx, in)
+	message := fault.ToolUnknown.Sentence()
+	if res.Fault != nil {
+		message = res.Fault.Code.Sentence()
+	}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message, Data: render(res, in.stdio)}
+}
+
+func (s *Server) invoke(ctx context.Context, in inbound) application.Result {
+	rc := *in.caller.Agent
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	default:
+		return refused(rc.RunID, fault.New(fault.RateLimited))
+	}
+	if trace := traceID(in.message, in.header); trace != "" {
+		ctx = application.WithTraceID(ctx, trace)
+	}
+	id, arguments, err := s.identify(in.message, in.header, in.requestID)
+	if err != nil {
+		return refused(rc.RunID, s.svc.Reject(ctx, in.caller, rc.RunID, "", in.name, err))
+	}
+	return s.svc.Invoke(ctx, in.caller, rc.RunID, id, in.name, arguments)
+}
+
+func refused(id run.ID, err error) application.Result {
+	return application.Result{RunID: id, Status: invocation.Error, EvidenceStatus: evidence.Error, Fault: fault.Of(err)}
+}
+
+// body is what an agent gets of a call, on every inbound adapter alike.
+type body struct {
+	RunID          run.ID            `json:"run_id,omitempty"`
+	ToolCallID     string            `json:"tool_call_id,omitempty"`
+	Status         invocation.Status `json:"status"`
+	EvidenceStatus evidence.Status   `json:"evidence_status"`
+	AgentResult    json.RawMessage   `json:"agent_result,omitempty"`
+	Error          *failure          `json:"error,omitempty"`
+}
+
+type failure struct {
+	Code    fault.Code `json:"code"`
+	Message string     `json:"message"`
+	Reason  string     `json:"reason,omitempty"`
+	Detail  string     `json:"detail,omitempty"`
+}
+
+// restart is the detail of every fault that says that the run of a stdio server is over: the
+// run is the process's own, and nobody else can open another.
+const restart = "the run of this MCP server is over: restart the server to get a new one"
+
+func render(res application.Result, stdio bool) json.RawMessage {
+	b := body{RunID: res.RunID, Status: res.Status, EvidenceStatus: res.EvidenceStatus, AgentResult: res.AgentResult}
+	if invocation.CheckToolCallID(res.ToolCallID) == nil {
+		b.ToolCallID = res.ToolCallID
+	}
+	if f := res.Fault; f != nil {
+		b.Error = &failure{f.Code, f.Code.Sentence(), f.Reason, f.Detail}
+		switch f.Code {
+		case fault.RunInactive, fault.RunNotFound, fault.RunDeadlineExceeded:
+			if stdio {
+				b.Error.Detail = restart
+			}
+		}
+	}
+	return marshal(b)
+}
+
+// marshal encodes v, which holds nothing that cannot be, without escaping HTML.
+func marshal(v any) json.RawMessage {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return json.RawMessage(`{"status":"ERROR","evidence_status":"ERROR","error":{"code":"INTERNAL"}}`)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
