@@ -1,0 +1,128 @@
+package projectortest
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/domain/evidence"
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/test/contract/kit"
+)
+
+// canary is a text that no error may carry.
+const canary = "canary-5d1c"
+
+func answerCases() []kit.Case[Harness] {
+	return []kit.Case[Harness]{
+		{Name: "Project/ShowsWhatWasFound", Scenarios: []string{"S37"},
+			Rule: "An answer with items is EVIDENCE_FOUND, shows every one in its order and is not marked as cut.", Body: showsWhatWasFound},
+		{Name: "Project/ReportsNothingAsNoEvidence", Scenarios: []string{"S12", "S39"},
+			Rule: "An empty answer is NO_EVIDENCE with a result of its own, not cut.", Body: reportsNothing},
+		{Name: "Project/HidesSensitiveValues", Scenarios: []string{"S40"},
+			Rule: "A sensitive value appears nowhere in the result, however small the bounds.", Body: hidesSensitive},
+		{Name: "Project/RefusesWhatIsNoAnswer", Scenarios: []string{"S13", "S23"},
+			Rule: "A raw text that is not of the format is the fault PROJECTION_FAILED, without a word of the text.", Body: refusesMalformed},
+		{Name: "Project/IsPure",
+			Rule: "The same arguments give the same result, also concurrently; raw is not changed.", Body: isPure},
+		{Name: "Project/SharesNothing",
+			Rule: "Result and raw share no memory.", Body: sharesNothing},
+	}
+}
+
+func project(t kit.T, h Harness, raw json.RawMessage, b tool.Bounds) (evidence.Projection, result) {
+	t.Helper()
+	p, err := h.Projector.Project(raw, b)
+	require.NoError(t, err)
+	require.NoError(t, p.Check())
+	return p, decode(t, p)
+}
+
+type result struct {
+	Truncated *bool `json:"truncated"`
+}
+
+func decode(t kit.T, p evidence.Projection) result {
+	t.Helper()
+	var r result
+	require.NoError(t, json.Unmarshal(p.AgentResult, &r), "the result is one JSON object")
+	require.NotNil(t, r.Truncated, "the result says whether it was cut")
+	return r
+}
+
+func showsWhatWasFound(t kit.T, h Harness) {
+	texts := []string{"first", `quo"te`, "päron 😀", "last"}
+	p, r := project(t, h, h.Answer(texts...), tool.Bounds{})
+	require.Equal(t, evidence.Found, p.Status)
+	require.False(t, *r.Truncated)
+	at := -1
+	for _, s := range stringsOf(t, p.AgentResult) {
+		if at+1 < len(texts) && s == texts[at+1] {
+			at++
+		}
+	}
+	require.Equal(t, len(texts)-1, at, "every text, in order, in %s", p.AgentResult)
+}
+
+func reportsNothing(t kit.T, h Harness) {
+	p, r := project(t, h, h.Answer(), tool.Bounds{})
+	require.Equal(t, evidence.None, p.Status)
+	require.False(t, *r.Truncated)
+}
+
+func hidesSensitive(t kit.T, h Harness) {
+	raw := h.Sensitive(canary)
+	for size := 1; size < 400; size++ {
+		p, err := h.Projector.Project(raw, tool.Bounds{CellBytes: size})
+		require.NoError(t, err)
+		require.NotContains(t, string(p.AgentResult), canary[:4])
+	}
+}
+
+func refusesMalformed(t kit.T, h Harness) {
+	require.NotEmpty(t, h.Malformed)
+	for _, raw := range append(slices.Clone(h.Malformed), json.RawMessage(`{"`+canary), json.RawMessage(canary), nil) {
+		p, err := h.Projector.Project(raw, tool.Bounds{})
+		require.Equal(t, fault.ProjectionFailed, fault.CodeOf(err), "%q gives %s", raw, p.AgentResult)
+		require.Empty(t, p.AgentResult)
+		require.NotContains(t, err.Error(), canary)
+		require.NotContains(t, fault.Of(err).Detail, canary)
+	}
+}
+
+func isPure(t kit.T, h Harness) {
+	raw := h.Answer(manyTexts(40, "täxt \" ")...)
+	before := slices.Clone(raw)
+	b := tool.Bounds{Rows: 30, CellBytes: 50, AgentResult: 900}
+	want, err := h.Projector.Project(raw, b)
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	got := make([]evidence.Projection, 8)
+	for i := range got {
+		wg.Go(func() { got[i], _ = h.Projector.Project(raw, b) })
+	}
+	wg.Wait()
+	for _, p := range got {
+		require.Equal(t, string(want.AgentResult), string(p.AgentResult))
+		require.Equal(t, want.Status, p.Status)
+	}
+	require.Equal(t, string(before), string(raw))
+}
+
+func sharesNothing(t kit.T, h Harness) {
+	raw := h.Answer("some text")
+	p, _ := project(t, h, raw, tool.Bounds{})
+	shown, before := slices.Clone(p.AgentResult), slices.Clone(raw)
+	for i := range raw {
+		raw[i] = '!'
+	}
+	require.Equal(t, string(shown), string(p.AgentResult))
+	copy(raw, before)
+	for i := range p.AgentResult {
+		p.AgentResult[i] = '!'
+	}
+	require.Equal(t, string(before), string(raw))
+}
