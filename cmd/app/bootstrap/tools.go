@@ -1,0 +1,6 @@
+package bootstrap
+
+// builders lists the tools of this repository: one line each.
+func builders() []Builder {
+	return []Builder{}
+}
