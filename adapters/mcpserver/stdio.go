@@ -56,9 +56,11 @@ type stdioConn struct {
 	ended  context.Context
 	stop   context.CancelFunc
 
-	mu      sync.Mutex // guards out and pending
+	writing sync.Mutex // guards out, which may block as long as the client does not read
 	out     io.Writer
-	pending int
+
+	counting sync.Mutex // guards pending
+	pending  int
 	// idle is signalled when the last pending call was answered.
 	idle chan struct{}
 }
@@ -197,8 +199,8 @@ func (c *stdioConn) drain() {
 
 // count changes the number of pending calls and returns it.
 func (c *stdioConn) count(by int) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.counting.Lock()
+	defer c.counting.Unlock()
 	c.pending += by
 	if by < 0 && c.pending == 0 {
 		select {
@@ -223,8 +225,8 @@ func (c *stdioConn) Write(_ context.Context, msg jsonrpc.Message) error {
 }
 
 func (c *stdioConn) write(data json.RawMessage) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.writing.Lock()
+	defer c.writing.Unlock()
 	_, err := c.out.Write(append(data, '\n'))
 	return err
 }

@@ -1,0 +1,159 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/toolboundary/toolboundary/adapters/fake"
+	"github.com/toolboundary/toolboundary/domain/invocation"
+	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/test/mcp/rig"
+)
+
+// served is a rig behind a real HTTP server, with run r1 open.
+type served struct {
+	*rig.Rig
+	t     *testing.T
+	url   string
+	token string
+	logs  *observer.ObservedLogs
+}
+
+func serve(t *testing.T, opt rig.Options) *served {
+	t.Helper()
+	core, logs := observer.New(zap.DebugLevel)
+	opt.Log = zap.New(core)
+	r, err := rig.New(opt)
+	require.NoError(t, err)
+	token, err := r.Open(t.Context(), "r1")
+	require.NoError(t, err)
+	srv := httptest.NewServer(r.Server.Handler())
+	t.Cleanup(srv.Close)
+	return &served{r, t, srv.URL, token, logs}
+}
+
+// request returns a POST of a 2025-11-25 client; edit changes it.
+func (s *served) request(ctx context.Context, body string, edit ...func(*http.Request)) *http.Request {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(body))
+	require.NoError(s.t, err)
+	req.Header.Set("Authorization", "Bearer "+s.token)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	for _, f := range edit {
+		f(req)
+	}
+	return req
+}
+
+func (s *served) post(body string, edit ...func(*http.Request)) (*http.Response, reply) {
+	s.t.Helper()
+	res, err := http.DefaultClient.Do(s.request(s.t.Context(), body, edit...))
+	require.NoError(s.t, err)
+	defer func() { _ = res.Body.Close() }()
+	data, err := io.ReadAll(res.Body)
+	require.NoError(s.t, err)
+	var r reply
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+		require.NoError(s.t, json.Unmarshal(data, &r), string(data))
+	}
+	r.text = string(data)
+	return res, r
+}
+
+// call calls demo_query under the id in the header.
+func (s *served) call(id, arguments string, edit ...func(*http.Request)) reply {
+	s.t.Helper()
+	res, r := s.post(callOf(rig.QueryTool, arguments, ``), append([]func(*http.Request){header("Tool-Call-Id", id)}, edit...)...)
+	require.Equal(s.t, http.StatusOK, res.StatusCode, r.text)
+	return r
+}
+
+func (s *served) record(id run.ID, toolCallID string) invocation.Record {
+	s.t.Helper()
+	rec, err := s.Service.Runs.Record(s.t.Context(), id, toolCallID)
+	require.NoError(s.t, err)
+	return rec
+}
+
+func (s *served) run(id run.ID) run.Run {
+	s.t.Helper()
+	o, err := s.Service.Runs.Overview(s.t.Context(), id)
+	require.NoError(s.t, err)
+	return o.Run
+}
+
+func header(name, value string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set(name, value) }
+}
+
+func callOf(name, arguments, meta string) string {
+	params := `"name":"` + name + `","arguments":` + arguments
+	if meta != "" {
+		params += `,"_meta":` + meta
+	}
+	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + params + `}}`
+}
+
+// reply is a JSON-RPC response, as far as the tests look at it.
+type reply struct {
+	text   string
+	ID     json.RawMessage `json:"id"`
+	Result *struct {
+		IsError           bool `json:"isError"`
+		Content           []struct{ Type, Text string }
+		StructuredContent body `json:"structuredContent"`
+		Tools             []struct {
+			Name, Title, Description  string
+			InputSchema, OutputSchema json.RawMessage
+			Annotations               map[string]bool
+		}
+		CacheScope string
+	} `json:"result"`
+	Error *struct {
+		Code    int64
+		Message string
+		Data    body
+	} `json:"error"`
+}
+
+type body struct {
+	RunID          string          `json:"run_id"`
+	ToolCallID     string          `json:"tool_call_id"`
+	Status         string          `json:"status"`
+	EvidenceStatus string          `json:"evidence_status"`
+	AgentResult    json.RawMessage `json:"agent_result"`
+	Error          *struct{ Code, Message, Reason, Detail string }
+}
+
+// code returns the stable code of a result or of a protocol error's data, "" for success.
+func (r reply) code() string {
+	switch {
+	case r.Error != nil && r.Error.Data.Error != nil:
+		return r.Error.Data.Error.Code
+	case r.Result != nil && r.Result.StructuredContent.Error != nil:
+		return r.Result.StructuredContent.Error.Code
+	}
+	return ""
+}
+
+func running(n int) func(*fake.Tool) bool {
+	return func(t *fake.Tool) bool { return t.Running() == n }
+}
+
+// soon returns a context for waiting on something that must happen.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
