@@ -1,4 +1,4 @@
-// Package servers starts the real servers that tests run against: MariaDB, Redis (single, Cluster, Sentinel) and a TCP proxy that breaks connections on demand.
+// Package servers starts the real servers that tests run against: MariaDB, Redis (single, Cluster, Sentinel), Prometheus, VictoriaMetrics and a TCP proxy that breaks connections on demand.
 //
 // It promises that every server listens on loopback only, on a port outside the range the kernel hands to outgoing connections, has a data
 // directory of its own, and is gone with that directory when the test (or, for shared ones, the test process) ends, however it ends. Every start

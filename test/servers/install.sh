@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need and is missing: redis-server, mariadb-server, and gcc for the race detector. Silent when nothing is missing.
+# Installs what the tests need and is missing: redis-server, mariadb-server, prometheus, victoria-metrics, and gcc for the race detector. Silent when nothing is missing.
 # A server named by TOOLBOUNDARY_TEST_MYSQL_DSN makes mariadb-server unnecessary.
 set -euo pipefail
 PATH="$PATH:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin"
@@ -11,11 +11,13 @@ have redis-server || have valkey-server || packages+=(redis-server)
 if [ -z "${TOOLBOUNDARY_TEST_MYSQL_DSN:-}" ]; then
   { have mariadbd && have mariadb-install-db; } || packages+=(mariadb-server)
 fi
+{ have prometheus && have promtool; } || packages+=(prometheus)
+have victoria-metrics || have victoria-metrics-prod || packages+=(victoria-metrics)
 have gcc || have clang || have cc || packages+=(gcc libc6-dev)
 [ ${#packages[@]} -eq 0 ] && exit 0
 
 if ! have apt-get; then
-  echo "The tests need ${packages[*]} (or what your system calls them; with Homebrew: brew install redis mariadb). Install them and run this again." >&2
+  echo "The tests need ${packages[*]} (or what your system calls them; with Homebrew: brew install redis mariadb prometheus victoriametrics). Install them and run this again." >&2
   exit 1
 fi
 if [ "$(id -u)" -ne 0 ]; then
