@@ -67,7 +67,7 @@ func Parse(data []byte, env func(string) (string, bool), opts ...Option) (Config
 }
 
 func readFile(path string) (data []byte, message string) {
-	f, err := os.Open(path) //nolint:gosec // the operator names the file
+	f, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, "The file does not exist."

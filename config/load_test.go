@@ -24,7 +24,7 @@ func environment(name string) (string, bool) {
 	values := map[string]string{
 		"TOOLBOUNDARY_HARNESS_KEY": harnessKey, "TOOLBOUNDARY_TOKEN_KEY": tokenKey,
 		"SHOP_USER": "reader", "SHOP_PASSWORD": password,
-		"SHORT": "short", "EMPTY": "", "BLANKS": "canary blanks in the harness key",
+		"SHORT": "short", "SHORTISH": "canary-24-bytes-not-32-bytes", "EMPTY": "", "BLANKS": "canary blanks in the harness key",
 		"REDIS_PASSWORD": "canary-redis",
 	}
 	value, ok := values[name]
@@ -139,6 +139,48 @@ func TestLoadErrorsAreAlwaysProblems(t *testing.T) {
 		require.Equal(t, name, problems.File)
 		require.Len(t, problems.List, 1)
 	}
+}
+
+func TestFilesThatAreNoConfiguration(t *testing.T) {
+	rows := []struct{ name, file, message string }{
+		{"empty", "", "The configuration is empty."},
+		{"comments only", "# nothing\n", "The configuration is empty."},
+		{"only a list", "[a]", "This is a section with keys, not a list."},
+		{"only text", "a", "This is a section with keys, not text."},
+		{"second document", valid + "---\nstore: {}\n", "There is a second document."},
+		{"broken second document", valid + "---\n[", "The configuration is not valid YAML: did not find expected node content."},
+		{"unknown directive", "%FOO\n---\n" + valid, "The configuration is not valid YAML: found unknown directive name."},
+		{"too large", strings.Repeat("#", maxFile+1), "The configuration is larger than 4MiB."},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			problems := problemsOf(t, row.file)
+			require.Len(t, problems, 1)
+			require.Equal(t, row.message, problems[0].Message)
+		})
+	}
+}
+
+func TestSecretFiles(t *testing.T) {
+	dir := t.TempDir()
+	rows := []struct{ name, content, message string }{
+		{"blanks", "\n\r\n", "The file is empty."},
+		{"large", strings.Repeat("a", maxSecret+1), "The file is larger than 64KiB, which no secret is."},
+		{"largest", strings.Repeat("a", maxSecret), ""},
+		{"inner", " a\nb \n", ""},
+	}
+	for _, row := range rows {
+		name := filepath.Join(dir, row.name)
+		require.NoError(t, os.WriteFile(name, []byte(row.content), 0o600))
+		value, message := secretFile(name)
+		require.Equal(t, row.message, message, row.name)
+		if message == "" {
+			require.Equal(t, strings.TrimSuffix(row.content, "\n"), value)
+		}
+	}
+	problems := problemsOf(t, strings.Replace(valid, "user_env: SHOP_USER", "user_file: ''", 1))
+	require.Len(t, problems, 1)
+	require.Equal(t, "The name of the file is empty.", problems[0].Message)
 }
 
 func TestAuthIsDemandedForServeOnly(t *testing.T) {
