@@ -131,7 +131,19 @@ func (t *translator) dateArith(f *function, n *ast.FuncCallExpr) expr {
 		t.values(n.Args)
 		return nullLiteral{}
 	}
-	return &dateArith{f, t.expr(n.Args[0]), t.expr(n.Args[1]), unit.Unit.String()}
+	if n.OriginTextPosition() == n.Args[0].OriginTextPosition() || isPrefixInterval(n) { // an operator, not a call
+		return &dateArith{f, t.operand(n.Args[0]), t.operand(n.Args[1]), unit.Unit.String()}
+	}
+	return &dateArith{f, t.expr(n.Args[0]), t.operand(n.Args[1]), unit.Unit.String()}
+}
+
+// isPrefixInterval recognises INTERVAL n unit + x, of which the parser makes the call DATE_ADD(x, INTERVAL n unit), by the places of n and x.
+func isPrefixInterval(n *ast.FuncCallExpr) bool {
+	if len(n.Args) != 3 || n.Args[1].OriginTextPosition() >= n.Args[0].OriginTextPosition() {
+		return false
+	}
+	_, ok := n.Args[2].(*ast.TimeUnitExpr)
+	return ok
 }
 
 func (t *translator) unitFirst(f *function, n *ast.FuncCallExpr) expr {

@@ -118,3 +118,15 @@ func TestCorpusS30S31S32S33(t *testing.T) {
 	}
 	t.Logf("reason classes: %d of %d as labelled", right, reasons)
 }
+
+func toRaw(values []any) ([]json.RawMessage, error) {
+	raw := make([]json.RawMessage, len(values))
+	for i, v := range values {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		raw[i] = text
+	}
+	return raw, nil
+}

@@ -42,13 +42,13 @@ func (t *translator) node(n ast.ExprNode) expr {
 	case *ast.UnaryOperationExpr:
 		return t.unary(n)
 	case *ast.BetweenExpr:
-		return &between{n.Not, t.expr(n.Expr), t.expr(n.Left), t.expr(n.Right)}
+		return &between{n.Not, t.operand(n.Expr), t.operand(n.Left), t.operand(n.Right)}
 	case *ast.PatternInExpr:
 		return t.inList(n)
 	case *ast.PatternLikeOrIlikeExpr:
 		return t.like(n)
 	case *ast.IsNullExpr:
-		return &test{n.Not, "NULL", t.expr(n.Expr)}
+		return &test{n.Not, "NULL", t.operand(n.Expr)}
 	case *ast.IsTruthExpr:
 		return t.truth(n)
 	case *ast.CaseExpr:
@@ -61,6 +61,15 @@ func (t *translator) node(n ast.ExprNode) expr {
 		return t.aggregate(n)
 	}
 	return t.refused(n)
+}
+
+// operand translates an operand of an operator. INTERVAL … + x may not be one without parentheses: what follows belongs to x on the server, not
+// so for the parser.
+func (t *translator) operand(n ast.ExprNode) expr {
+	if f, ok := n.(*ast.FuncCallExpr); ok && isPrefixInterval(f) {
+		t.rep.add(rankNode, "put parentheses around INTERVAL … + …, or write x + INTERVAL …")
+	}
+	return t.expr(n)
 }
 
 // refused names what an expression outside the algebra is.
@@ -249,7 +258,7 @@ func (t *translator) binary(n *ast.BinaryOperationExpr) expr {
 	default:
 		t.rep.add(rankNode, "the operator %s is refused", n.Op.String())
 	}
-	return &binary{op, t.expr(n.L), t.expr(n.R)}
+	return &binary{op, t.operand(n.L), t.operand(n.R)}
 }
 
 // chain translates a run of the same of AND and OR, which the parser nests to the left, into one node: fifty ORs are not fifty levels deep.
@@ -276,7 +285,7 @@ func (t *translator) chain(n *ast.BinaryOperationExpr) expr {
 		node, _ = node.L.(*ast.BinaryOperationExpr)
 	}
 	for i, r := range rights { // from left to right, so that the first problem is the one reported
-		c.args[i] = t.expr(r)
+		c.args[i] = t.operand(r)
 	}
 	return c
 }
@@ -284,9 +293,9 @@ func (t *translator) chain(n *ast.BinaryOperationExpr) expr {
 func (t *translator) unary(n *ast.UnaryOperationExpr) expr {
 	switch n.Op {
 	case opcode.Minus:
-		return &unary{"-", t.expr(n.V)}
+		return &unary{"-", t.operand(n.V)}
 	case opcode.Not:
-		return &unary{"NOT", t.expr(n.V)}
+		return &unary{"NOT", t.operand(n.V)}
 	case opcode.Not2:
 		t.rep.add(rankNode, "! is refused: write NOT (…)")
 	case opcode.Plus:
@@ -299,7 +308,7 @@ func (t *translator) unary(n *ast.UnaryOperationExpr) expr {
 }
 
 func (t *translator) inList(n *ast.PatternInExpr) expr {
-	x := t.expr(n.Expr)
+	x := t.operand(n.Expr)
 	if n.Sel != nil {
 		t.rep.add(rankSubquery, subqueryAdvice)
 		return nullLiteral{}
@@ -311,7 +320,7 @@ func (t *translator) like(n *ast.PatternLikeOrIlikeExpr) expr {
 	if !n.IsLike {
 		t.rep.add(rankNode, "ILIKE is refused: LIKE ignores letter case where the column's collation does")
 	}
-	l := &like{not: n.Not, x: t.expr(n.Expr), pattern: t.expr(n.Pattern)}
+	l := &like{not: n.Not, x: t.operand(n.Expr), pattern: t.operand(n.Pattern)}
 	switch {
 	case !n.EscapeExplicit:
 	case n.Escape == 0 || n.Escape >= 0x80:
@@ -327,7 +336,7 @@ func (t *translator) truth(n *ast.IsTruthExpr) expr {
 	if n.True != 0 {
 		what = "TRUE"
 	}
-	return &test{n.Not, what, t.expr(n.Expr)}
+	return &test{n.Not, what, t.operand(n.Expr)}
 }
 
 func (t *translator) caseExpr(n *ast.CaseExpr) expr {

@@ -125,7 +125,7 @@ func (p *printer) expr(e expr) {
 	case stringLiteral:
 		p.string(string(x))
 	case numberLiteral:
-		p.text(string(x))
+		p.number(string(x))
 	case marker:
 		p.markers = append(p.markers, int32(x.param))
 		p.text("?")
@@ -268,6 +268,17 @@ func (p *printer) special(e expr) {
 		}
 		p.list(x.args)
 	}
+	p.text(")")
+}
+
+// number writes a literal as it was spelled. The parser takes a word after "1." for a name, so that gets parentheses.
+func (p *printer) number(spelling string) {
+	if spelling[len(spelling)-1] != '.' {
+		p.text(spelling)
+		return
+	}
+	p.text("(")
+	p.text(spelling)
 	p.text(")")
 }
 

@@ -1,0 +1,261 @@
+package sqloracle
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
+	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard/sqlgen"
+	"github.com/toolboundary/toolboundary/test/servers"
+)
+
+// Errors of the server with which an original may fail although what the guard printed runs: an alias of an aggregate inside an expression of
+// ORDER BY, and names that only private aliases tell apart.
+const (
+	errAmbiguous        = 1052
+	errAliasOfAggregate = 1247
+	errMisplacedSum     = 1111
+	errOutOfRange       = 1690
+	errAccessDenied     = 1142
+	errColumnDenied     = 1143
+)
+
+// order says how much of the rows is the statement's and not the server's choice.
+type order uint8
+
+const (
+	unordered order = iota
+	ordered
+	counted // only how many they are
+)
+
+// finding is what trying one statement gave.
+type finding struct {
+	rejection *sqlguard.Rejection
+	original  error
+	executed  error
+	rows      int
+	problem   string
+}
+
+// try judges a statement and, when it is accepted, compares what the servers make of it. args are the parameters of the original.
+func (o *oracle) try(t *testing.T, text string, raw []json.RawMessage, args []any, how order) finding {
+	params, err := sqlguard.ParamsFromJSON(raw)
+	require.NoError(t, err)
+	plan, err := o.guard.Prepare(text, params)
+	var f finding
+	if err != nil {
+		require.True(t, errors.As(err, &f.rejection))
+		return f
+	}
+	var want, got, least []string
+	want, f.original = rows(t.Context(), o.pared, text, args)
+	got, f.executed = rows(t.Context(), o.full, plan.SQL, plan.Args)
+	least, leastErr := rows(t.Context(), o.least, plan.SQL, plan.Args)
+	f.rows = len(got)
+	if number(leastErr) == errAccessDenied || number(leastErr) == errColumnDenied {
+		f.problem = "LEAK: the account with grants on the allowlist: " + leastErr.Error()
+		return f
+	}
+	if number(leastErr) != number(f.executed) || difference(got, least, how) != "" {
+		f.problem = fmt.Sprintf("the account with grants sees something else: %v %s", leastErr, difference(got, least, how))
+		return f
+	}
+	f.problem = o.compare(f, want, got, how)
+	if f.problem != "" {
+		f.problem += "\n\tprinted  " + plan.SQL
+	}
+	return f
+}
+
+func (o *oracle) compare(f finding, want, got []string, how order) string {
+	switch {
+	case f.original == nil && number(f.executed) == errOutOfRange && how == counted:
+		return "" // the original does not compute the values of a row that it does not choose
+	case f.original == nil && f.executed != nil:
+		return "the printed statement fails: " + f.executed.Error()
+	case f.original != nil && f.executed == nil:
+		if n := number(f.original); n != errAliasOfAggregate && n != errAmbiguous && n != errMisplacedSum {
+			return "only the original fails: " + f.original.Error()
+		}
+		return ""
+	case f.original != nil:
+		if number(f.original) != number(f.executed) && number(f.original) != errAliasOfAggregate {
+			return fmt.Sprintf("both fail, not alike: %v / %v", f.original, f.executed)
+		}
+		return ""
+	}
+	return difference(want, got, how)
+}
+
+// difference compares rows, their order too where it is the statement's and not the server's.
+func difference(want, got []string, how order) string {
+	switch how {
+	case counted:
+		want, got = make([]string, len(want)), make([]string, len(got))
+	case unordered:
+		want, got = slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
+	}
+	for i := range max(len(want), len(got)) {
+		if i >= len(want) || i >= len(got) || want[i] != got[i] {
+			return fmt.Sprintf("rows differ: %d and %d; row %d is %.300s and %.300s", len(want), len(got), i, at(want, i), at(got, i))
+		}
+	}
+	return ""
+}
+
+func at(rows []string, i int) string {
+	if i < len(rows) {
+		return rows[i]
+	}
+	return "none"
+}
+
+func number(err error) int {
+	var e *mysql.MySQLError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &e):
+		return int(e.Number)
+	}
+	return -1
+}
+
+// arguments binds JSON values for the original without the guard's own code.
+func arguments(t *testing.T, raw []json.RawMessage) []any {
+	t.Helper()
+	args := make([]any, len(raw))
+	for i, r := range raw {
+		d := json.NewDecoder(bytes.NewReader(r))
+		d.UseNumber()
+		require.NoError(t, d.Decode(&args[i]))
+		if n, ok := args[i].(json.Number); ok {
+			if whole, err := strconv.ParseInt(n.String(), 10, 64); err == nil {
+				args[i] = whole
+			} else {
+				args[i], err = n.Float64()
+				require.NoError(t, err)
+			}
+		}
+	}
+	return args
+}
+
+// Truth from the database, S33 S40 S42: see the package comment.
+func TestOracleS33S40(t *testing.T) {
+	o := newOracle(t)
+	t.Run("Corpus", func(t *testing.T) { o.file(t, "handed.jsonl") })
+	o.byteOrder(t)
+	t.Run("Generated", o.generated)
+}
+
+// file tries every statement of a corpus file. Those that the file calls accepted must run and give rows alike; others are tried when accepted.
+func (o *oracle) file(t *testing.T, name string) {
+	content, err := os.ReadFile(data + name)
+	require.NoError(t, err)
+	lines := bufio.NewScanner(bytes.NewReader(content))
+	lines.Buffer(nil, 8<<20)
+	accepted := 0
+	for lines.Scan() {
+		var e struct {
+			ID, SQL, Verdict, Why string
+			Params                []json.RawMessage
+		}
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &e))
+		f := o.try(t, e.SQL, e.Params, arguments(t, e.Params), unordered)
+		if f.rejection != nil {
+			require.NotEqual(t, "accept", e.Verdict, "%s: %v", e.ID, f.rejection)
+			continue
+		}
+		accepted++
+		if f.problem == "" && e.Verdict == "accept" && f.original != nil {
+			f.problem = "the original fails: " + f.original.Error()
+		}
+		if f.problem != "" {
+			t.Errorf("%s: %s\n\toriginal %.600s", e.ID, f.problem, e.SQL)
+		}
+	}
+	require.NoError(t, lines.Err())
+	t.Logf("%d statements accepted and run", accepted)
+}
+
+// byteOrder makes texts equal only when they are the same: which of 'paid' and 'PAID' a group shows would be the server's choice.
+func (o *oracle) byteOrder(t *testing.T) {
+	for _, s := range []*servers.MySQL{o.paredServer, o.fullServer} {
+		for _, table := range policy().Tables {
+			name := "`" + table.Schema + "`.`" + table.Name + "`"
+			s.Load(t, "ALTER TABLE "+name+" CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; ANALYZE TABLE "+name+" PERSISTENT FOR ALL;")
+		}
+	}
+}
+
+func (o *oracle) generated(t *testing.T) {
+	statements, seed := setting(t, "TOOLBOUNDARY_FUZZ_STATEMENTS", 3000), setting(t, "TOOLBOUNDARY_FUZZ_SEED", 7)
+	gen := sqlgen.New(uint64(seed), sqlgen.Shop())
+	counts, failed := map[string]int{}, 0
+	for range statements {
+		s := gen.Next()
+		raw := make([]json.RawMessage, len(s.Params))
+		for i, p := range s.Params {
+			var err error
+			raw[i], err = json.Marshal(p)
+			require.NoError(t, err)
+		}
+		how := unordered
+		switch {
+		case s.Unstable:
+			how = counted
+		case s.Ordered:
+			how = ordered
+		}
+		f := o.try(t, s.SQL, raw, arguments(t, raw), how)
+		kind := [...]string{"plain", "loose", "neighbour"}[s.Kind]
+		switch {
+		case f.rejection != nil:
+			counts[kind+" refused"]++
+		case f.original != nil || f.executed != nil:
+			counts[kind+fmt.Sprintf(" error %d/%d", number(f.original), number(f.executed))]++
+		case f.rows > 0:
+			counts[kind+" with rows"]++
+		default:
+			counts[kind+" empty"]++
+		}
+		if number(f.executed) < 0 || number(f.original) < 0 {
+			t.Logf("%v / %v: %s", f.original, f.executed, s.SQL)
+		}
+		if f.problem != "" {
+			if failed++; failed <= 20 {
+				t.Errorf("%s: %s\n\toriginal %s\n\tparams   %v", kind, f.problem, s.SQL, s.Params)
+			}
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		t.Logf("%-30s %d", k, counts[k])
+	}
+	t.Logf("%d statements from seed %d, %d problems", statements, seed, failed)
+	require.Greater(t, counts["plain with rows"], statements/10)
+}
+
+func setting(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := strings.TrimSpace(os.Getenv(name))
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, name)
+	return n
+}
