@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
+)
+
+// The most bytes of a body. A tool call's is the request limit and envelopeBytes, which hold
+// the other members even when every character of a tool_call_id is escaped.
+const (
+	envelopeBytes  = 16 << 10
+	openBytes      = 1 << 20
+	referenceBytes = 8 << 20
+	emptyBytes     = 1 << 10
+)
+
+// errBody says that the client did not send its body whole; nobody can be told.
+var errBody = invalid("BODY", "the body did not arrive whole")
+
+// read returns the body, or REQUEST_TOO_LARGE past the limit. It never reads further, however
+// the body is framed.
+func (x *exchange) read(limit int64) ([]byte, error) {
+	if x.r.ContentLength > limit {
+		return nil, fault.New(fault.RequestTooLarge)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, limit))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, fault.New(fault.RequestTooLarge)
+	case err != nil:
+		return nil, errBody.WithCause(err)
+	}
+	return body, nil
+}
+
+// readJSON returns a body that says it is JSON.
+func (x *exchange) readJSON(limit int64) ([]byte, error) {
+	if !isJSON(x.r.Header) {
+		return nil, invalid("CONTENT_TYPE", "send Content-Type: application/json, in UTF-8 and without Content-Encoding")
+	}
+	return x.read(limit)
+}
+
+// isJSON reports whether a header describes a plain JSON body.
+func isJSON(h http.Header) bool {
+	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return false
+	}
+	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset, given := params["charset"]
+	return err == nil && len(h.Values("Content-Type")) == 1 && media == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// into decodes the body into a value of this package.
+func (x *exchange) into(limit int64, v any) error {
+	body, err := x.readJSON(limit)
+	if err != nil {
+		return err
+	}
+	return decode(body, v)
+}
+
+// nothing accepts no body, or an object without members.
+func (x *exchange) nothing() error {
+	body, err := x.read(emptyBytes)
+	if err != nil || len(bytes.TrimSpace(body)) == 0 {
+		return err
+	}
+	return decode(body, &struct{}{})
+}

@@ -1,0 +1,197 @@
+package httpapi
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/toolboundary/toolboundary/application"
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/invocation"
+)
+
+func (a *api) callRoutes() []route {
+	return []route{
+		{method: http.MethodPost, path: "/v1/runs/{run}/tool-calls", who: agentOrHarness, call: true, do: a.invoke, docs: invokeDocs},
+		{method: http.MethodGet, path: "/v1/runs/{run}/tool-calls/{id}", who: agentOrHarness, call: true, do: a.result, docs: resultDocs},
+		{method: http.MethodGet, path: "/v1/runs/{run}/tool-call", who: agentOrHarness, call: true, do: a.resultByQuery, docs: queryDocs},
+		{method: http.MethodGet, path: "/v1/runs/{run}/tool-calls/{id}/record", who: harness, call: true, do: a.record, docs: recordDocs},
+		{method: http.MethodGet, path: "/v1/tools", who: agentOrHarness, do: a.tools, docs: toolsDocs},
+	}
+}
+
+// invoke runs one tool call.
+func (a *api) invoke(x *exchange) (answer, error) {
+	call, err := x.readCall(int64(a.opt.RequestLimit) + envelopeBytes)
+	x.toolCallID = call.id
+	if err != nil {
+		return answer{}, a.refuse(x, call, err)
+	}
+	select {
+	case a.slots <- struct{}{}:
+		defer func() { <-a.slots }()
+	default:
+		return answer{}, fault.New(fault.RateLimited)
+	}
+	a.opt.Metrics.began()
+	defer a.opt.Metrics.ended()
+	return resultAnswer(x, a.svc.Invoke(x.r.Context(), x.caller, x.runID, call.id, call.tool, call.request))
+}
+
+// refuse counts a call that could not be assembled as a refusal of the caller's run, whose end
+// overrides it. A body that did not arrive whole is nobody's attempt.
+func (a *api) refuse(x *exchange, call toolCall, err error) error {
+	if f := fault.Of(err); f.Code == errBody.Code && f.Reason == errBody.Reason {
+		return err
+	}
+	if agent := x.caller.Agent; agent != nil && agent.RunID != x.runID {
+		err = fault.New(fault.RunMismatch)
+	}
+	return a.svc.Reject(x.r.Context(), x.caller, x.runID, call.id, call.tool, err)
+}
+
+// toolCall is the body of a tool call, as far as it could be read.
+type toolCall struct {
+	id, tool string
+	request  []byte
+}
+
+// readCall takes the body apart. What stands inside the request is not looked at: it goes to
+// the boundary byte for byte. A member that is absent stays empty, and the boundary says so.
+func (x *exchange) readCall(limit int64) (toolCall, error) {
+	body, err := x.readJSON(limit)
+	if err != nil {
+		return toolCall{}, err
+	}
+	// Duplicate names and bad UTF-8 inside the request are the boundary's to refuse; those of
+	// the envelope are refused below.
+	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	call := toolCall{}
+	if token, err := dec.ReadToken(); err != nil {
+		return call, syntax(err)
+	} else if token.Kind() != '{' {
+		return call, invalid("TYPE", "the body must be one JSON object")
+	}
+	seen := map[string]bool{}
+	for dec.PeekKind() != '}' {
+		name, err := readText(dec)
+		if err != nil {
+			return call, err
+		}
+		if seen[name] {
+			return call, invalid("DUPLICATE_MEMBER", "a member stands twice in one object")
+		}
+		seen[name] = true
+		if err := call.member(dec, name); err != nil {
+			return call, err
+		}
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return call, syntax(err)
+	}
+	if _, err := dec.ReadToken(); err != io.EOF {
+		return call, invalid("TRAILING_DATA", "something follows the body's value")
+	}
+	return call, nil
+}
+
+// member reads the value of one member of the envelope.
+func (c *toolCall) member(dec *jsontext.Decoder, name string) (err error) {
+	switch name {
+	case "tool_call_id":
+		c.id, err = readText(dec)
+	case "tool_name":
+		c.tool, err = readText(dec)
+	case "request":
+		var value jsontext.Value
+		if value, err = dec.ReadValue(); err != nil {
+			return syntax(err)
+		}
+		c.request = bytes.Clone(value)
+	default:
+		return invalid("UNKNOWN_MEMBER", "a member is not known: a call has tool_call_id, tool_name and request")
+	}
+	return err
+}
+
+// readText reads a string strictly: valid UTF-8 and no lone surrogates.
+func readText(dec *jsontext.Decoder) (string, error) {
+	value, err := dec.ReadValue()
+	if err != nil {
+		return "", syntax(err)
+	}
+	if value.Kind() != '"' {
+		return "", invalid("TYPE", "tool_call_id and tool_name must be strings")
+	}
+	text, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return "", syntax(err)
+	}
+	return string(text), nil
+}
+
+// resultAnswer returns the answer of a tool call: 200 when a canonical record stands behind it.
+func resultAnswer(x *exchange, res application.Result) (answer, error) {
+	if !res.Recorded {
+		if res.Fault.Code == fault.DuplicateToolCall {
+			where := "/v1/runs/" + url.PathEscape(string(x.runID)) + "/tool-calls/" + url.PathEscape(x.toolCallID)
+			return answer{}, fault.Because(res.Fault.Code, res.Fault.Reason, "GET "+where+" has the first call's result")
+		}
+		return answer{}, res.Fault
+	}
+	if res.Status == invocation.Projecting {
+		x.w.Header().Set("Retry-After", "1")
+		return respond(http.StatusAccepted, callPending{res.RunID, res.ToolCallID, res.Status})
+	}
+	// The head is encoded; the result is spliced in, so that it leaves as it was recorded.
+	view := callResult{RunID: res.RunID, ToolCallID: res.ToolCallID, Status: res.Status, EvidenceStatus: res.EvidenceStatus}
+	if res.Fault != nil {
+		view.Error = errorOf(res.Fault)
+	}
+	ans, err := respond(http.StatusOK, view)
+	if err == nil && len(res.AgentResult) > 0 {
+		ans.body = append(append(bytes.TrimSuffix(ans.body, []byte("}")), `,"agent_result":`...), res.AgentResult...)
+		ans.body = append(ans.body, '}')
+	}
+	return ans, err
+}
+
+// result returns an earlier call's bounded result again.
+func (a *api) result(x *exchange) (answer, error) {
+	res, err := a.svc.Result(x.r.Context(), x.caller, x.runID, x.toolCallID)
+	if err != nil {
+		return answer{}, err
+	}
+	return resultAnswer(x, res)
+}
+
+// resultByQuery is result for clients and proxies that cannot carry an id in a path.
+func (a *api) resultByQuery(x *exchange) (answer, error) {
+	query, err := url.ParseQuery(x.r.URL.RawQuery)
+	if err != nil || len(query) != 1 || len(query["id"]) != 1 {
+		return answer{}, invalid("QUERY", "the query must be id= and the tool_call_id, percent-encoded (a plus sign as %2B)")
+	}
+	x.toolCallID = query.Get("id")
+	return a.result(x)
+}
+
+// record returns the canonical record as it is stored.
+func (a *api) record(x *exchange) (answer, error) {
+	r, err := a.svc.Runs.Record(x.r.Context(), x.runID, x.toolCallID)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusOK, body: r.Encode()}, nil
+}
+
+// tools lists what the caller may use: an agent its grants, a harness everything.
+func (a *api) tools(x *exchange) (answer, error) {
+	grants := a.svc.Catalogue.All()
+	if x.caller.Agent != nil {
+		grants = x.caller.Agent.Grants
+	}
+	return respond(http.StatusOK, toolsOf(a.svc.Catalogue.Granted(grants)))
+}

@@ -1,0 +1,106 @@
+package inboundtest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/invocation"
+	"github.com/toolboundary/toolboundary/test/contract/kit"
+)
+
+// canary stands where secrets would; it must not come out anywhere.
+const canary = "CANARY-7f3a-secret"
+
+var failures = []kit.Case[Harness]{
+	{Name: "Failure/OfTheProjector", Rule: "A projector that fails in any way is ERROR, PROJECTION_FAILED; raw stays in the record only.", Scenarios: []string{"S13"},
+		Body: func(t kit.T, h Harness) {
+			s := begin(t, h, Run{})
+			for i, how := range []string{"panic", "error", "garbage", "status"} {
+				id := fmt.Sprintf("call_%d", i)
+				out := s.ask(id, `{"answer":{"project":"`+how+`","text":"`+canary+`"}}`)
+				require.Equal(t, fault.ProjectionFailed, out.Code, how)
+				require.NotContains(t, out.Said, canary, how)
+				require.Contains(t, string(s.record(id).RawResponse), canary, "raw is kept for the harness")
+			}
+		}},
+	{Name: "Failure/OfTheExecutor", Rule: "An executor's fault reaches the agent with its code and reason and is recorded.", Scenarios: []string{"S23"},
+		Body: func(t kit.T, h Harness) {
+			s := begin(t, h, Run{})
+			for i, code := range []fault.Code{fault.ExecutionFailed, fault.DataSourceUnavailable, fault.DataSourceBusy, fault.ExecutionTimeout} {
+				id := fmt.Sprintf("call_%d", i)
+				out := s.ask(id, `{"do":"fail","code":"`+string(code)+`","reason":"NOT_GROUPED"}`)
+				require.Equal(t, code, out.Code)
+				require.Equal(t, "NOT_GROUPED", out.Reason)
+				require.Equal(t, code, s.record(id).ErrorCode)
+			}
+		}},
+	{Name: "Failure/OfSize", Rule: "A raw answer or an agent result over its limit is ERROR, RESULT_TOO_LARGE, and not shown.", Scenarios: []string{"S20", "S21"},
+		Body: func(t kit.T, h Harness) {
+			s := begin(t, h, Run{})
+			require.Equal(t, fault.ResultTooLarge, s.ask("call_1", `{"do":"flood","bytes":5000000}`).Code)
+			require.Nil(t, s.record("call_1").RawResponse)
+			require.Equal(t, fault.ResultTooLarge, s.ask("call_2", `{"answer":{"project":"oversize"}}`).Code)
+			require.Nil(t, s.record("call_2").AgentResult)
+		}},
+	{Name: "Failure/KeepsSecrets", Rule: "Whatever an executor, a projector or a Prepare says when it breaks, neither the agent nor the log at info level learns a word of it.", Scenarios: []string{"S23"},
+		Body: func(t kit.T, h Harness) {
+			s := begin(t, h, Run{})
+			for i, request := range []string{
+				`{"do":"leak","text":"` + canary + `"}`, `{"do":"panic","text":"` + canary + `"}`, `{"do":"garbage","text":"` + canary + `"}`,
+				`{"prepare_panic":"` + canary + `"}`, `{"answer":{"project":"panic","text":"` + canary + `"}}`,
+				`{"` + canary + `":1}`, `{"answer":"` + canary, `["` + canary + `"]`, canary,
+			} {
+				out := s.ask(fmt.Sprintf("call_%d", i), request)
+				require.Equal(t, invocation.Error, out.Status)
+				require.NotContains(t, out.Said, canary, request)
+			}
+			out := s.send(Call{Token: s.token, RunID: "r1", ToolCallID: "call", Tool: canary, Request: []byte(`{}`)})
+			require.NotContains(t, out.Said, canary)
+			require.NotContains(t, s.Logs(), canary)
+			require.NotContains(t, s.Logs(), s.token)
+		}},
+	{Name: "Failure/CallerGoesAway", Rule: "When the caller goes away the tool is stopped and the record is still settled: ERROR, EXECUTION_CANCELLED.", Scenarios: []string{"S25", "S36"},
+		Body: func(t kit.T, h Harness) {
+			s := begin(t, h, Run{})
+			ctx, leave := context.WithTimeout(t.Context(), patience)
+			defer leave()
+			gone := make(chan struct{})
+			go func() {
+				defer close(gone)
+				_, _ = s.call(ctx, Call{Token: s.token, RunID: "r1", ToolCallID: "call_1", Tool: Probe, Request: []byte(`{"do":"block"}`)})
+			}()
+			s.running(1)
+			leave()
+			<-gone
+			r := s.settled("call_1")
+			require.Equal(t, invocation.Error, r.Status)
+			require.Equal(t, fault.ExecutionCancelled, r.ErrorCode)
+			s.running(0)
+		}},
+	{Name: "Failure/StoreIsDownBefore", Rule: "Without a store nothing is executed: STORE_UNAVAILABLE.", Scenarios: []string{"S24"},
+		Body: func(t kit.T, h Harness) {
+			s := begin(t, h, Run{})
+			s.StoreDown(true)
+			require.Equal(t, fault.StoreUnavailable, s.ask("call_1", `{"answer":[1]}`).Code)
+			require.Equal(t, fault.StoreUnavailable, s.ask("call_1", hint).Code, "nor is anything explained")
+			s.StoreDown(false)
+			require.Zero(t, s.Executions())
+			s.noRecord("call_1")
+		}},
+	{Name: "Failure/StoreIsDownAfter", Rule: "An answer that cannot be recorded is not shown: STORE_UNAVAILABLE.", Scenarios: []string{"S24"},
+		Body: func(t kit.T, h Harness) {
+			s := begin(t, h, Run{})
+			done := s.later("call_1", `{"do":"hold","answer":["`+canary+`"]}`)
+			s.running(1)
+			s.StoreDown(true)
+			s.Release()
+			out := s.wait(done)
+			s.StoreDown(false)
+			require.Equal(t, fault.StoreUnavailable, out.Code)
+			require.Nil(t, out.AgentResult)
+			require.NotContains(t, out.Said, canary)
+		}},
+}
