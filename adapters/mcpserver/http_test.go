@@ -8,14 +8,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"go.uber.org/zap"
+
 	"github.com/toolboundary/toolboundary/adapters/mcpserver"
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
-	"github.com/toolboundary/toolboundary/test/mcp/rig"
+	"github.com/toolboundary/toolboundary/test/rig"
 )
 
 func TestS11_S41_AResultIsStructuredAndText(t *testing.T) {
-	s := serve(t, rig.Options{})
+	s := serve(t, mcpserver.Options{})
 	r := s.call("call_1", `{"answer":[1,12345678901234567890,"<é>"]}`)
 	require.False(t, r.Result.IsError)
 	got := r.Result.StructuredContent
@@ -30,62 +32,62 @@ func TestS11_S41_AResultIsStructuredAndText(t *testing.T) {
 }
 
 func TestS15_ArgumentsAreStoredByteForByte(t *testing.T) {
-	s := serve(t, rig.Options{})
+	s := serve(t, mcpserver.Options{})
 	const arguments = `{ "answer" : [ 12345678901234567890, 1.00, "\u00e9" ]  }`
 	s.call("call_1", arguments)
 	require.Equal(t, arguments, string(s.record("r1", "call_1").Request))
 }
 
 func TestS03_DuplicateMembersInArgumentsAreRefused(t *testing.T) {
-	s := serve(t, rig.Options{})
+	s := serve(t, mcpserver.Options{})
 	r := s.call("call_1", `{"answer":[1],"answer":[2]}`)
 	require.True(t, r.Result.IsError)
 	require.Equal(t, "REQUEST_INVALID", r.code())
-	require.Zero(t, s.Query.Executions())
+	require.Zero(t, s.Probe.Executions())
 	require.EqualValues(t, 1, s.run("r1").Usage.Refusals)
 }
 
 func TestS01_TheArgumentIsTakenOutBeforeTheRequestIsStored(t *testing.T) {
-	s := serve(t, rig.Options{MCP: mcpserver.Options{Argument: true}})
+	s := serve(t, mcpserver.Options{Argument: true})
 	_, list := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	for _, tool := range list.Result.Tools {
 		require.Contains(t, string(tool.InputSchema), `"tool_call_id":{"type":"string"`, tool.Name)
 	}
-	_, r := s.post(callOf(rig.QueryTool, `{"answer": [12345678901234567890] , "tool_call_id":"call_1"}`, ``))
+	_, r := s.post(callOf("probe", `{"answer": [12345678901234567890] , "tool_call_id":"call_1"}`, ``))
 	require.Empty(t, r.code(), r.text)
 	require.Equal(t, `{"answer": [12345678901234567890]}`, string(s.record("r1", "call_1").Request))
 }
 
 func TestS01_NoIDIsRefusedAndSaysHowToSendOne(t *testing.T) {
-	s := serve(t, rig.Options{})
-	_, r := s.post(callOf(rig.QueryTool, `{"answer":[1]}`, ``))
+	s := serve(t, mcpserver.Options{})
+	_, r := s.post(callOf("probe", `{"answer":[1]}`, ``))
 	require.True(t, r.Result.IsError)
 	require.Equal(t, "TOOL_CALL_ID_INVALID", r.code())
 	for _, way := range []string{mcpserver.ClaudeCodeKey, mcpserver.OwnKey, "Tool-Call-Id", "tool_call_id", "stdio"} {
 		require.Contains(t, r.Result.StructuredContent.Error.Detail, way)
 	}
-	require.Zero(t, s.Query.Prepared())
+	require.Zero(t, s.Probe.Prepared())
 	require.Empty(t, s.run("r1").ToolCallIDs, "nothing was made up")
 	require.EqualValues(t, 1, s.run("r1").Usage.Refusals)
 }
 
 func TestS01_AnUnsafeIDIsRefusedAndNotRepeated(t *testing.T) {
-	s := serve(t, rig.Options{})
-	_, r := s.post(callOf(rig.QueryTool, `{}`, `{"toolboundary/toolCallId":"a <b> \"c\""}`))
+	s := serve(t, mcpserver.Options{})
+	_, r := s.post(callOf("probe", `{}`, `{"toolboundary/toolCallId":"a <b> \"c\""}`))
 	require.Equal(t, "TOOL_CALL_ID_INVALID", r.code())
 	require.NotContains(t, r.text, "<b>")
 }
 
 func TestS07_ADuplicateIsRefused(t *testing.T) {
-	s := serve(t, rig.Options{})
+	s := serve(t, mcpserver.Options{})
 	s.call("call_1", `{"answer":[1]}`)
 	r := s.call("call_1", `{"answer":[2]}`)
 	require.Equal(t, "DUPLICATE_TOOL_CALL", r.code())
-	require.Equal(t, 1, s.Query.Executions())
+	require.Equal(t, 1, s.Probe.Executions())
 }
 
 func TestUnknownToolsAreProtocolErrors(t *testing.T) {
-	s := serve(t, rig.Options{})
+	s := serve(t, mcpserver.Options{})
 	_, r := s.post(callOf("drop_tables", `{}`, ``), header("Tool-Call-Id", "call_1"))
 	require.Nil(t, r.Result)
 	require.EqualValues(t, -32602, r.Error.Code)
@@ -98,7 +100,7 @@ func TestUnknownToolsAreProtocolErrors(t *testing.T) {
 }
 
 func TestMalformedMessagesAreProtocolErrorsAndCount(t *testing.T) {
-	s := serve(t, rig.Options{})
+	s := serve(t, mcpserver.Options{})
 	for i, c := range []struct {
 		text string
 		code int64
@@ -115,7 +117,7 @@ func TestMalformedMessagesAreProtocolErrorsAndCount(t *testing.T) {
 		require.Equal(t, "REQUEST_INVALID", r.code())
 		require.EqualValues(t, i+1, s.run("r1").Usage.Refusals)
 	}
-	_, err := s.Service.Runs.End(t.Context(), "r1", run.Cancelled)
+	_, err := s.Runs.End(t.Context(), "r1", run.Cancelled)
 	require.NoError(t, err)
 	_, r := s.post(`{"jsonrpc":`)
 	require.Equal(t, "RUN_INACTIVE", r.code())
@@ -123,7 +125,7 @@ func TestMalformedMessagesAreProtocolErrorsAndCount(t *testing.T) {
 }
 
 func TestUnknownMethods(t *testing.T) {
-	s := serve(t, rig.Options{})
+	s := serve(t, mcpserver.Options{})
 	res, r := s.post(`{"jsonrpc":"2.0","id":"x","method":"tools/explode"}`)
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	require.EqualValues(t, -32601, r.Error.Code)
@@ -135,9 +137,8 @@ func TestUnknownMethods(t *testing.T) {
 }
 
 func TestS04_ListAndCallFollowTheGrants(t *testing.T) {
-	s := serve(t, rig.Options{})
-	token, err := s.Open(t.Context(), "r2", run.Grants{Tools: []string{rig.QueryTool}, DataSources: []string{"shop"}})
-	require.NoError(t, err)
+	s := serve(t, mcpserver.Options{})
+	token := s.open("r2", run.Grants{Tools: []string{"probe"}, DataSources: []string{"s1"}})
 	mine := header("Authorization", "Bearer "+token)
 
 	_, all := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -145,21 +146,21 @@ func TestS04_ListAndCallFollowTheGrants(t *testing.T) {
 	_, list := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, mine)
 	require.Len(t, list.Result.Tools, 1)
 	only := list.Result.Tools[0]
-	require.Equal(t, rig.QueryTool, only.Name)
-	require.Equal(t, "Query", only.Title)
-	require.Equal(t, "Scripted query. Data sources: shop.", only.Description)
+	require.Equal(t, "probe", only.Name)
+	require.Equal(t, "PROBE", only.Title)
+	require.Equal(t, "Does what its request says. Data sources: s1.", only.Description)
 	require.True(t, only.Annotations["readOnlyHint"])
 	require.Contains(t, only.Annotations, "openWorldHint")
 	require.False(t, only.Annotations["openWorldHint"])
 	require.Equal(t, "private", list.Result.CacheScope)
-	require.NotContains(t, list.text, "archive")
+	require.NotContains(t, list.text, "s2")
 	_, again := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, mine)
 	require.Equal(t, list.text, again.text, "the list is deterministic")
 
-	_, r := s.post(callOf(rig.SchemaTool, `{}`, ``), mine, header("Tool-Call-Id", "call_1"))
+	_, r := s.post(callOf("other", `{}`, ``), mine, header("Tool-Call-Id", "call_1"))
 	require.True(t, r.Result.IsError)
 	require.Equal(t, "TOOL_NOT_AUTHORIZED", r.code())
-	r = s.call("call_2", `{"data_source":"archive"}`, mine)
+	r = s.call("call_2", `{"data_source":"s2"}`, mine)
 	require.Equal(t, "DATA_SOURCE_UNKNOWN", r.code())
 
 	_, r = s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}`)
@@ -167,21 +168,30 @@ func TestS04_ListAndCallFollowTheGrants(t *testing.T) {
 }
 
 func TestS02_ATokenCallsInItsOwnRunWhateverTheMessageSays(t *testing.T) {
-	s := serve(t, rig.Options{})
-	token, err := s.Open(t.Context(), "r2")
-	require.NoError(t, err)
-	_, r := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","run_id":"r1","params":{"name":"demo_query","run_id":"r1","authorized":true,"arguments":{"answer":[1]},"_meta":{"run_id":"r1"}}}`,
+	s := serve(t, mcpserver.Options{})
+	token := s.open("r2", s.Catalogue.All())
+	_, r := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","run_id":"r1","params":{"name":"probe","run_id":"r1","authorized":true,"arguments":{"answer":[1]},"_meta":{"run_id":"r1"}}}`,
 		header("Authorization", "Bearer "+token), header("Tool-Call-Id", "call_1"), header("Run-Id", "r1"), header("Mcp-Session-Id", "r1"))
 	require.Equal(t, "r2", r.Result.StructuredContent.RunID)
 	require.Equal(t, invocation.Ready, s.record("r2", "call_1").Status)
 	require.Empty(t, s.run("r1").ToolCallIDs)
+
+	for _, named := range []string{`"r1"`, `""`, `7`, `"a b"`} {
+		_, r = s.post(callOf("probe", `{"answer":[1]}`, `{"toolboundary/runId":`+named+`}`),
+			header("Authorization", "Bearer "+token), header("Tool-Call-Id", "call_9"))
+		require.Equal(t, "RUN_MISMATCH", r.code(), "naming another run is refused, in the caller's own")
+		require.NotContains(t, r.text, "a b")
+	}
+	require.EqualValues(t, 4, s.run("r2").Usage.Refusals)
+	_, r = s.post(callOf("probe", `{"answer":[1]}`, `{"toolboundary/runId":"r2"}`), header("Authorization", "Bearer "+token), header("Tool-Call-Id", "call_9"))
+	require.Empty(t, r.code(), "naming the own one is not")
 
 	r = s.call("call_2", `{"answer":[1],"run_id":"r1"}`)
 	require.Equal(t, "REQUEST_INVALID", r.code(), "and no argument is anything but the tool's")
 }
 
 func TestUnauthenticated(t *testing.T) {
-	s := serve(t, rig.Options{})
+	s := serve(t, mcpserver.Options{})
 	for _, c := range []struct {
 		name, value, challenge string
 		status                 int
@@ -194,7 +204,7 @@ func TestUnauthenticated(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
-				res, r := s.post(callOf(rig.QueryTool, `{}`, ``), header("Authorization", c.value), header("Tool-Call-Id", "call_1"),
+				res, r := s.post(callOf("probe", `{}`, ``), header("Authorization", c.value), header("Tool-Call-Id", "call_1"),
 					func(r *http.Request) { r.Method = method })
 				require.Equal(t, c.status, res.StatusCode)
 				require.Equal(t, c.challenge, res.Header.Get("WWW-Authenticate"))
@@ -202,8 +212,8 @@ func TestUnauthenticated(t *testing.T) {
 			}
 		})
 	}
-	require.Zero(t, s.Query.Prepared())
-	res, _ := s.post(callOf(rig.QueryTool, `{}`, ``), header("Authorization", "bearer "+s.token), header("Tool-Call-Id", "call_1"))
+	require.Zero(t, s.Probe.Prepared())
+	res, _ := s.post(callOf("probe", `{}`, ``), header("Authorization", "bearer "+s.token), header("Tool-Call-Id", "call_1"))
 	require.Equal(t, 200, res.StatusCode, "the scheme's case does not matter")
 }
 
@@ -229,32 +239,32 @@ func TestForeignPagesAreKeptOut(t *testing.T) {
 		{"suffix of an allowed host", mcpserver.Options{AllowedHosts: []string{"tools.example"}}, []func(*http.Request){host("evil-tools.example")}, 403},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := serve(t, rig.Options{MCP: c.opt})
-			res, r := s.post(callOf(rig.QueryTool, `{}`, ``), append(c.edit, header("Tool-Call-Id", "call_1"))...)
+			s := serve(t, c.opt)
+			res, r := s.post(callOf("probe", `{}`, ``), append(c.edit, header("Tool-Call-Id", "call_1"))...)
 			require.Equal(t, c.status, res.StatusCode, r.text)
-			require.Equal(t, c.status == 200, s.Query.Executions() == 1)
+			require.Equal(t, c.status == 200, s.Probe.Executions() == 1)
 			require.NotContains(t, r.text, "evil")
 		})
 	}
-	_, err := rig.New(rig.Options{MCP: mcpserver.Options{AllowedOrigins: []string{"chat.example"}}})
+	_, err := mcpserver.New(serve(t, mcpserver.Options{}).Service, zap.NewNop(), mcpserver.Options{AllowedOrigins: []string{"chat.example"}})
 	require.ErrorContains(t, err, "chat.example")
 }
 
 func TestS09_BodiesAreBounded(t *testing.T) {
-	s := serve(t, rig.Options{MCP: mcpserver.Options{MaxMessage: 100 << 10}})
+	s := serve(t, mcpserver.Options{MaxMessage: 100 << 10})
 	r := s.call("call_1", `{"answer":"`+strings.Repeat("x", 70<<10)+`"}`)
 	require.True(t, r.Result.IsError, "over the request limit, within the message's: a refusal that the model reads")
 	require.Equal(t, "REQUEST_TOO_LARGE", r.code())
 
-	res, r := s.post(callOf(rig.QueryTool, `{"answer":"`+strings.Repeat("x", 200<<10)+`"}`, ``), header("Tool-Call-Id", "call_2"))
+	res, r := s.post(callOf("probe", `{"answer":"`+strings.Repeat("x", 200<<10)+`"}`, ``), header("Tool-Call-Id", "call_2"))
 	require.Equal(t, http.StatusRequestEntityTooLarge, res.StatusCode)
 	require.Equal(t, "REQUEST_TOO_LARGE", r.code())
 	require.EqualValues(t, 2, s.run("r1").Usage.Refusals)
-	require.Zero(t, s.Query.Prepared())
+	require.Zero(t, s.Probe.Prepared())
 }
 
 func TestProtocolVersionHeader(t *testing.T) {
-	s := serve(t, rig.Options{})
+	s := serve(t, mcpserver.Options{})
 	res, _ := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, header("Mcp-Protocol-Version", "1999-01-01"))
 	require.Equal(t, http.StatusBadRequest, res.StatusCode)
 	for _, version := range []string{"2025-11-25", "2025-06-18", "2025-03-26"} {

@@ -6,6 +6,9 @@ const (
 	ClaudeCodeKey = "claudecode/toolUseId"
 	// OwnKey is the _meta key for clients that can choose one.
 	OwnKey = "toolboundary/toolCallId"
+	// RunKey is the _meta key with which a client may name the run that it means to call in: it
+	// must be the token's own (RUN_MISMATCH). Without it the call is the token's run's.
+	RunKey = "toolboundary/runId"
 	// DefaultHeader is the HTTP header that carries the tool_call_id.
 	DefaultHeader = "Tool-Call-Id"
 	// DefaultMaxConcurrent is how many tool calls run at once.

@@ -53,7 +53,11 @@ func (s *Server) invoke(ctx context.Context, in inbound) application.Result {
 	if err != nil {
 		return refused(rc.RunID, s.svc.Reject(ctx, in.caller, rc.RunID, "", in.name, err))
 	}
-	return s.svc.Invoke(ctx, in.caller, rc.RunID, id, in.name, arguments)
+	named := rc.RunID
+	if sent := splice(in.meta, RunKey).value; sent != nil {
+		named = run.ID(quoted("", sent).id) // what is no text names no run
+	}
+	return s.svc.Invoke(ctx, in.caller, named, id, in.name, arguments)
 }
 
 func refused(id run.ID, err error) application.Result {
@@ -66,7 +70,6 @@ type body struct {
 	ToolCallID     string            `json:"tool_call_id,omitempty"`
 	Status         invocation.Status `json:"status"`
 	EvidenceStatus evidence.Status   `json:"evidence_status"`
-	AgentResult    json.RawMessage   `json:"agent_result,omitempty"`
 	Error          *failure          `json:"error,omitempty"`
 }
 
@@ -77,12 +80,16 @@ type failure struct {
 	Detail  string     `json:"detail,omitempty"`
 }
 
-// restart is the detail of every fault that says that the run of a stdio server is over: the
+// restart is the message of every fault that says that the run of a stdio server is over: the
 // run is the process's own, and nobody else can open another.
-const restart = "the run of this MCP server is over: restart the server to get a new one"
+const restart = "The run of this MCP server is over: restart the server to get a new one."
 
+// render returns the body of a result. Ids that are not safe are left out.
 func render(res application.Result, stdio bool) json.RawMessage {
-	b := body{RunID: res.RunID, Status: res.Status, EvidenceStatus: res.EvidenceStatus, AgentResult: res.AgentResult}
+	b := body{Status: res.Status, EvidenceStatus: res.EvidenceStatus}
+	if res.RunID.Check() == nil {
+		b.RunID = res.RunID
+	}
 	if invocation.CheckToolCallID(res.ToolCallID) == nil {
 		b.ToolCallID = res.ToolCallID
 	}
@@ -91,11 +98,17 @@ func render(res application.Result, stdio bool) json.RawMessage {
 		switch f.Code {
 		case fault.RunInactive, fault.RunNotFound, fault.RunDeadlineExceeded:
 			if stdio {
-				b.Error.Detail = restart
+				b.Error.Message = restart
 			}
 		}
 	}
-	return marshal(b)
+	rendered := marshal(b)
+	if res.AgentResult == nil {
+		return rendered
+	}
+	// The answer goes in as it is: an encoder would write it anew.
+	rendered = append(rendered[:len(rendered)-1], `,"agent_result":`...)
+	return append(append(rendered, res.AgentResult...), '}')
 }
 
 // marshal encodes v, which holds nothing that cannot be, without escaping HTML.

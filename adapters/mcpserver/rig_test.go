@@ -11,35 +11,43 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/toolboundary/toolboundary/adapters/fake"
+	"github.com/toolboundary/toolboundary/adapters/mcpserver"
+	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
-	"github.com/toolboundary/toolboundary/test/mcp/rig"
+	"github.com/toolboundary/toolboundary/test/rig"
 )
 
-// served is a rig behind a real HTTP server, with run r1 open.
+// served is a rig behind a real HTTP server, with run r1 open and granted everything.
 type served struct {
 	*rig.Rig
-	t     *testing.T
-	url   string
-	token string
-	logs  *observer.ObservedLogs
+	Server *mcpserver.Server
+	t      *testing.T
+	url    string
+	token  string
 }
 
-func serve(t *testing.T, opt rig.Options) *served {
+func serve(t *testing.T, opt mcpserver.Options) *served {
 	t.Helper()
-	core, logs := observer.New(zap.DebugLevel)
-	opt.Log = zap.New(core)
-	r, err := rig.New(opt)
+	s := &served{Rig: rig.New(t, application.Options{}), t: t}
+	var err error
+	s.Server, err = mcpserver.New(s.Service, s.Log, opt)
 	require.NoError(t, err)
-	token, err := r.Open(t.Context(), "r1")
-	require.NoError(t, err)
-	srv := httptest.NewServer(r.Server.Handler())
+	s.token = s.open("r1", s.Catalogue.All())
+	srv := httptest.NewServer(s.Server.Handler())
 	t.Cleanup(srv.Close)
-	return &served{r, t, srv.URL, token, logs}
+	s.url = srv.URL
+	return s
+}
+
+// open opens a run with the grants and returns its agent token.
+func (s *served) open(id run.ID, grants run.Grants) string {
+	s.t.Helper()
+	_, token, err := s.Runs.Open(s.t.Context(), application.OpenRequest{RunID: id, Grants: grants})
+	require.NoError(s.t, err)
+	return token
 }
 
 // request returns a POST of a 2025-11-25 client; edit changes it.
@@ -71,27 +79,22 @@ func (s *served) post(body string, edit ...func(*http.Request)) (*http.Response,
 	return res, r
 }
 
-// call calls demo_query under the id in the header.
+// call calls probe under the id in the header.
 func (s *served) call(id, arguments string, edit ...func(*http.Request)) reply {
 	s.t.Helper()
-	res, r := s.post(callOf(rig.QueryTool, arguments, ``), append([]func(*http.Request){header("Tool-Call-Id", id)}, edit...)...)
+	res, r := s.post(callOf("probe", arguments, ``), append([]func(*http.Request){header("Tool-Call-Id", id)}, edit...)...)
 	require.Equal(s.t, http.StatusOK, res.StatusCode, r.text)
 	return r
 }
 
 func (s *served) record(id run.ID, toolCallID string) invocation.Record {
 	s.t.Helper()
-	rec, err := s.Service.Runs.Record(s.t.Context(), id, toolCallID)
-	require.NoError(s.t, err)
+	rec, ok := s.Record(s.t, id, toolCallID)
+	require.True(s.t, ok, "there must be a record")
 	return rec
 }
 
-func (s *served) run(id run.ID) run.Run {
-	s.t.Helper()
-	o, err := s.Service.Runs.Overview(s.t.Context(), id)
-	require.NoError(s.t, err)
-	return o.Run
-}
+func (s *served) run(id run.ID) run.Run { return s.Find(s.t, id) }
 
 func header(name, value string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set(name, value) }

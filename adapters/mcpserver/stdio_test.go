@@ -15,7 +15,6 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
-	"github.com/toolboundary/toolboundary/test/mcp/rig"
 )
 
 // piped is a stdio server on run r1, with its ends in the test's hands.
@@ -27,10 +26,10 @@ type piped struct {
 	stop  context.CancelFunc
 }
 
-func pipe(t *testing.T, opt rig.Options) *piped {
+func pipe(t *testing.T, opt mcpserver.Options) *piped {
 	t.Helper()
 	s := serve(t, opt)
-	rc, err := s.RunContext(t.Context(), "r1")
+	rc, err := s.Runs.Context(t.Context(), "r1")
 	require.NoError(t, err)
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -83,11 +82,11 @@ func (p *piped) wait() error {
 }
 
 func stdioCall(id, arguments string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"demo_query","arguments":%s}}`, id, arguments)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"probe","arguments":%s}}`, id, arguments)
 }
 
 func TestS01_S07_OverStdioTheRequestIDIsTheLastSource(t *testing.T) {
-	p := pipe(t, rig.Options{})
+	p := pipe(t, mcpserver.Options{})
 	p.hello()
 	r := p.ask(stdioCall(`7`, `{"answer":[1]}`))
 	require.Equal(t, "7", r.Result.StructuredContent.ToolCallID)
@@ -98,19 +97,19 @@ func TestS01_S07_OverStdioTheRequestIDIsTheLastSource(t *testing.T) {
 	require.Equal(t, "DUPLICATE_TOOL_CALL", p.ask(stdioCall(`"7"`, `{"answer":[2]}`)).code(), "also as text")
 	require.Equal(t, "TOOL_CALL_ID_INVALID", p.ask(stdioCall(`"a b"`, `{"answer":[2]}`)).code(), "and is not mended")
 
-	r = p.ask(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"demo_query","arguments":{"answer":[1]},"_meta":{"claudecode/toolUseId":"toolu_1"}}}`)
+	r = p.ask(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"probe","arguments":{"answer":[1]},"_meta":{"claudecode/toolUseId":"toolu_1"}}}`)
 	require.Equal(t, "toolu_1", r.Result.StructuredContent.ToolCallID, "what the client says itself comes first")
-	require.Equal(t, 3, p.Query.Executions())
+	require.Equal(t, 3, p.Probe.Executions())
 }
 
 func TestS01_TheRequestIDCanBeSwitchedOff(t *testing.T) {
-	p := pipe(t, rig.Options{MCP: mcpserver.Options{NoRequestID: true}})
+	p := pipe(t, mcpserver.Options{NoRequestID: true})
 	p.hello()
 	require.Equal(t, "TOOL_CALL_ID_INVALID", p.ask(stdioCall(`7`, `{"answer":[1]}`)).code())
 }
 
 func TestStdioOutlivesWhatIsNoMessage(t *testing.T) {
-	p := pipe(t, rig.Options{MCP: mcpserver.Options{MaxMessage: 8 << 10}})
+	p := pipe(t, mcpserver.Options{MaxMessage: 8 << 10})
 	p.hello()
 	for _, c := range []struct {
 		line string
@@ -132,20 +131,20 @@ func TestStdioOutlivesWhatIsNoMessage(t *testing.T) {
 }
 
 func TestStdioServesTheCurrentRevision(t *testing.T) {
-	p := pipe(t, rig.Options{})
+	p := pipe(t, mcpserver.Options{})
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	r := p.ask(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}`)
 	require.Contains(t, r.text, `"2026-07-28"`)
-	r = p.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo_query","arguments":{"answer":[1]},` + meta + `}}`)
+	r = p.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"probe","arguments":{"answer":[1]},` + meta + `}}`)
 	require.Equal(t, "2", r.Result.StructuredContent.ToolCallID)
 	require.Contains(t, r.text, `"resultType":"complete"`)
 }
 
 func TestS36_ACancelNotificationStopsTheCall(t *testing.T) {
-	p := pipe(t, rig.Options{})
+	p := pipe(t, mcpserver.Options{})
 	p.hello()
 	p.send(stdioCall(`7`, `{"do":"block"}`))
-	require.NoError(t, p.Query.Await(soon(t), running(1)))
+	require.NoError(t, p.Probe.Await(soon(t), running(1)))
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"stop"}}`)
 	require.Equal(t, "EXECUTION_CANCELLED", p.receive().code())
 	require.Equal(t, fault.ExecutionCancelled, p.record("r1", "7").ErrorCode)
@@ -153,17 +152,17 @@ func TestS36_ACancelNotificationStopsTheCall(t *testing.T) {
 }
 
 func TestS25_TheEndOfTheInputSettlesEveryCall(t *testing.T) {
-	p := pipe(t, rig.Options{})
+	p := pipe(t, mcpserver.Options{})
 	p.hello()
 	p.send(stdioCall(`7`, `{"do":"block"}`))
-	require.NoError(t, p.Query.Await(soon(t), running(1)))
+	require.NoError(t, p.Probe.Await(soon(t), running(1)))
 	require.NoError(t, p.in.Close())
 	require.NoError(t, p.wait())
 	require.Equal(t, fault.ExecutionCancelled, p.record("r1", "7").ErrorCode, "settled before ServeStdio returned")
 }
 
 func TestPipedInputGetsItsAnswers(t *testing.T) {
-	p := pipe(t, rig.Options{})
+	p := pipe(t, mcpserver.Options{})
 	go func() {
 		p.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"echo","version":"1"}}}`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`, stdioCall(`2`, `{"answer":[1]}`))
@@ -175,21 +174,21 @@ func TestPipedInputGetsItsAnswers(t *testing.T) {
 }
 
 func TestStdioEndsWithItsContext(t *testing.T) {
-	p := pipe(t, rig.Options{})
+	p := pipe(t, mcpserver.Options{})
 	p.hello()
 	p.send(stdioCall(`7`, `{"do":"block"}`))
-	require.NoError(t, p.Query.Await(soon(t), running(1)))
+	require.NoError(t, p.Probe.Await(soon(t), running(1)))
 	p.stop()
 	require.NoError(t, p.wait())
 	require.Equal(t, fault.ExecutionCancelled, p.record("r1", "7").ErrorCode)
 }
 
 func TestS06_AnEndedRunSaysToRestartTheServer(t *testing.T) {
-	p := pipe(t, rig.Options{})
+	p := pipe(t, mcpserver.Options{})
 	p.hello()
-	_, err := p.Service.Runs.End(t.Context(), "r1", run.Completed)
+	_, err := p.Runs.End(t.Context(), "r1", run.Completed)
 	require.NoError(t, err)
 	r := p.ask(stdioCall(`7`, `{"answer":[1]}`))
 	require.Equal(t, "RUN_INACTIVE", r.code())
-	require.Contains(t, r.Result.StructuredContent.Error.Detail, "restart the server")
+	require.Contains(t, r.Result.StructuredContent.Error.Message, "restart the server")
 }
