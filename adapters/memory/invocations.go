@@ -52,6 +52,9 @@ func (s *Store) Begin(_ context.Context, rec invocation.Record, incarnation stri
 
 // Settle implements ports.Invocations.
 func (s *Store) Settle(_ context.Context, next invocation.Record) (invocation.Record, error) {
+	if next.Status != invocation.Ready && next.Status != invocation.Error {
+		return invocation.Record{}, fault.New(fault.Internal)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -110,7 +113,9 @@ func (s *Store) Load(_ context.Context, id run.ID, view ports.View, toolCallIDs 
 			continue
 		}
 		if rec.Status == invocation.Projecting && !now.Before(rec.LeaseUntil) {
-			rec = c.replace(rec, rec.Lost(), now)
+			lost := rec.Lost()
+			c.settled = lost.Digest
+			rec = c.replace(rec, lost, now)
 		}
 		if view == ports.Head {
 			rec.Request, rec.RawResponse, rec.AgentResult = nil, nil, nil

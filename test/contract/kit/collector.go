@@ -7,7 +7,12 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 )
+
+// patience ends the context of a case that Violations runs: an adapter that is broken may
+// keep a body waiting for what never comes.
+const patience = time.Minute
 
 // collector is a T that collects failures.
 type collector struct {
@@ -47,7 +52,7 @@ func (c *collector) Cleanup(f func()) {
 
 // collect runs the body and its cleanups and returns what failed.
 func (c Case[H]) collect(ctx context.Context, h H) []string {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	t := &collector{ctx: ctx}
 	t.guard(func() { c.Body(t, h) })

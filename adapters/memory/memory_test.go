@@ -1,0 +1,50 @@
+package memory_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/adapters/fake"
+	"github.com/toolboundary/toolboundary/adapters/memory"
+	"github.com/toolboundary/toolboundary/domain/invocation"
+	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/test/contract/kit"
+	"github.com/toolboundary/toolboundary/test/contract/storetest"
+)
+
+var harness = storetest.Harness{New: func(kit.T) storetest.Instance {
+	clock := fake.NewClock(time.Date(2026, 11, 30, 12, 0, 0, 123_456_789, time.UTC))
+	s := memory.New(clock)
+	return storetest.Instance{
+		Store: s, Other: s, Unit: time.Second / 2,
+		Advance:    func(_ kit.T, d time.Duration) { clock.Advance(d) },
+		Now:        func(kit.T) time.Time { return clock.Now() },
+		Plant:      func(_ kit.T, key invocation.Key, value []byte) { s.Plant(key, value) },
+		Stored:     func(_ kit.T, key invocation.Key) ([]byte, time.Time) { return s.Stored(key) },
+		RunExpires: func(_ kit.T, id run.ID) time.Time { return s.RunExpires(id) },
+	}
+}}
+
+func TestStoreContract(t *testing.T) { storetest.Run(t, harness) }
+
+func TestExpiredMemoryIsReleased(t *testing.T) {
+	clock := fake.NewClock(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+	s := memory.New(clock)
+	for range 500 {
+		r, err := s.Open(t.Context(), run.Run{
+			ID: run.ID(time.Duration(clock.Now().UnixMilli()).String()), TTL: time.Minute, RecordTTL: time.Minute, Budget: run.Budget{MaxCalls: 1, MaxBytes: 100},
+		})
+		require.NoError(t, err)
+		rec := invocation.Begin(invocation.Key{RunID: r.ID, ToolCallID: "call_1"}, "ooooooooooooooooooooo1", "fake", []byte(`{}`))
+		_, err = s.Begin(t.Context(), rec, "", time.Second)
+		require.NoError(t, err)
+		clock.Advance(30 * time.Second)
+	}
+	runs, records := s.Size()
+	require.LessOrEqual(t, runs, 8)
+	require.LessOrEqual(t, records, 4)
+}
+
+func TestStoreMachine(t *testing.T) { storetest.Machine(t, harness) }

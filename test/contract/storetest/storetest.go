@@ -1,0 +1,78 @@
+// Package storetest is the contract of the store: runs, invocations, refusals and
+// cancellations. Every MUST of ports/store.go is a case here, and every store adapter passes
+// them all, so that a scenario proved on one store is proved on each.
+//
+// Run tests an adapter, Machine compares it with a model over random histories, and Violations
+// tests the suite itself against stores that are broken on purpose.
+package storetest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/toolboundary/toolboundary/domain/invocation"
+	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/test/contract/kit"
+)
+
+// Store is all that a store adapter promises.
+type Store interface {
+	ports.Runs
+	ports.Invocations
+	ports.Refusals
+	ports.Cancellations
+}
+
+// Harness is what an adapter provides to be tested.
+type Harness struct {
+	// New returns a store with nothing in it, which ends with t.
+	New func(t kit.T) Instance
+	// Exceptions names the cases that the adapter is known to break, each with the reason.
+	Exceptions map[string]string
+}
+
+// Instance is one store under test, with a view behind its back.
+type Instance struct {
+	Store Store
+	// Other is a second process's view of the same store; it may be Store itself.
+	Other Store
+	// Unit is a time that is short to wait for and yet much longer than a few calls of the
+	// store: the cases measure leases, deadlines and lives with it.
+	Unit time.Duration
+	// Patience bounds how long a case waits for a notice, and is no measure of how fast one
+	// comes; default 10 s.
+	Patience time.Duration
+	// Advance returns once d has passed on the store's clock.
+	Advance func(t kit.T, d time.Duration)
+	// Now returns the time of the store's clock.
+	Now func(t kit.T) time.Time
+	// Plant replaces the stored value of a record that exists and keeps its expiry.
+	Plant func(t kit.T, key invocation.Key, value []byte)
+	// Stored returns the stored value and its absolute expiry, or nil when there is none.
+	Stored func(t kit.T, key invocation.Key) ([]byte, time.Time)
+	// RunExpires returns the absolute time at which the run is forgotten.
+	RunExpires func(t kit.T, id run.ID) time.Time
+}
+
+// Suite returns the cases.
+func Suite() kit.Suite[Harness] {
+	return kit.Suite[Harness]{Parallel: true, Cases: slices.Concat(
+		runCases, beginCases, budgetCases, settleCases, settleRaceCases, loadCases, lifeCases, lostCases, refusalCases, watchCases,
+	)}
+}
+
+// Run tests an adapter: one subtest for each case.
+func Run(t *testing.T, h Harness) {
+	t.Helper()
+	s := Suite()
+	s.Run(t, h, h.Exceptions)
+	t.Logf("the store kept %d promises", len(s.Cases)-len(h.Exceptions))
+}
+
+// Violations returns the names of the cases that the store breaks.
+func Violations(ctx context.Context, h Harness) []string {
+	return kit.Names(Suite().Violations(ctx, h))
+}
