@@ -60,17 +60,12 @@ func (o *oracle) try(t *testing.T, text string, raw []json.RawMessage, args []an
 		require.True(t, errors.As(err, &f.rejection))
 		return f
 	}
-	var want, got, least []string
+	var want, got []string
 	want, f.original = rows(t.Context(), o.pared, text, args)
-	got, f.executed = rows(t.Context(), o.full, plan.SQL, plan.Args)
-	least, leastErr := rows(t.Context(), o.least, plan.SQL, plan.Args)
+	got, f.executed = rows(t.Context(), o.least, plan.SQL, plan.Args)
 	f.rows = len(got)
-	if number(leastErr) == errAccessDenied || number(leastErr) == errColumnDenied {
-		f.problem = "LEAK: the account with grants on the allowlist: " + leastErr.Error()
-		return f
-	}
-	if number(leastErr) != number(f.executed) || difference(got, least, how) != "" {
-		f.problem = fmt.Sprintf("the account with grants sees something else: %v %s", leastErr, difference(got, least, how))
+	if n := number(f.executed); n == errAccessDenied || n == errColumnDenied {
+		f.problem = "LEAK: the account with grants on the allowlist: " + f.executed.Error()
 		return f
 	}
 	f.problem = o.compare(f, want, got, how)
@@ -157,7 +152,9 @@ func arguments(t *testing.T, raw []json.RawMessage) []any {
 // Truth from the database, S33 S40 S42: see the package comment.
 func TestOracleS33S40(t *testing.T) {
 	o := newOracle(t)
-	t.Run("Corpus", func(t *testing.T) { o.file(t, "handed.jsonl") })
+	for _, name := range []string{"handed.jsonl", "cases.jsonl", "oncall.jsonl"} {
+		t.Run(name, func(t *testing.T) { o.file(t, name) })
+	}
 	o.byteOrder(t)
 	t.Run("Generated", o.generated)
 }
@@ -181,7 +178,7 @@ func (o *oracle) file(t *testing.T, name string) {
 			continue
 		}
 		accepted++
-		if f.problem == "" && e.Verdict == "accept" && f.original != nil {
+		if f.problem == "" && e.Verdict == "accept" && f.original != nil && number(f.original) != errAliasOfAggregate {
 			f.problem = "the original fails: " + f.original.Error()
 		}
 		if f.problem != "" {

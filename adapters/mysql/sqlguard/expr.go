@@ -30,7 +30,7 @@ func (t *translator) expr(n ast.ExprNode) expr {
 func (t *translator) node(n ast.ExprNode) expr {
 	switch n := n.(type) {
 	case *ast.ParenthesesExpr:
-		return t.expr(n.Expr)
+		return t.node(n.Expr) // no deeper than the scan let it be, and no level of the tree
 	case *ast.ColumnNameExpr:
 		return t.column(n.Name)
 	case *driver.ValueExpr:

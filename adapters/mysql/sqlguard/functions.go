@@ -120,6 +120,9 @@ func isMetadataFunction(upper string) bool {
 
 // functionAdvice is what to write instead of a function that is often meant but not allowed.
 func (g *Guard) functionAdvice(upper string) string {
+	if upper == "INTERVAL" {
+		return " as a function (where the count is in parentheses, write DATE_ADD(x, INTERVAL (…) DAY))"
+	}
 	instead := map[string]string{
 		"SUBSTR": "SUBSTRING", "MID": "SUBSTRING", "LCASE": "LOWER", "UCASE": "UPPER", "CHARACTER_LENGTH": "CHAR_LENGTH", "NVL": "IFNULL",
 		"SYSDATE": "NOW", "LOCALTIME": "NOW", "LOCALTIMESTAMP": "NOW", "UTC_TIMESTAMP": "NOW", "CURRENT_TIME": "NOW", "GETDATE": "NOW",

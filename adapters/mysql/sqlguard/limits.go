@@ -6,11 +6,12 @@ const (
 	// MaxStatementBytes is the longest statement accepted, in bytes.
 	MaxStatementBytes = 64 << 10
 
-	maxPrintedBytes = 256 << 10 // of the printed statement; an alias used in many places can multiply an expression
-	maxNesting      = 128       // open parentheses, nested CASE, prefix operators in a row
-	maxDepth        = 200       // of the translated tree; AND and OR chains count once
-	maxListItems    = 1000      // elements separated by commas at one level of parentheses
-	maxAdjacent     = 64        // string literals in a row ('a' 'b' is one value)
+	maxPrintedBytes = 256 << 10              // of the printed statement; an alias used in many places can multiply an expression
+	maxNesting      = 128                    // open parentheses, nested CASE, prefix operators in a row, in an agent's text
+	maxDepth        = 200                    // of the translated tree; AND and OR chains count once
+	maxPrintedDepth = maxDepth + 2*maxTables // open parentheses in printed text, which has a pair for each operator
+	maxListItems    = 1000                   // elements separated by commas at one level of parentheses
+	maxAdjacent     = 64                     // string literals in a row ('a' 'b' is one value)
 	maxComments     = 1000
 	maxTables       = 32
 	maxDigits       = 66 // of one numeric literal; DECIMAL has 65

@@ -54,7 +54,7 @@ func (g *Guard) Prepare(sql string, params []Param) (plan *Plan, err error) {
 		}
 		g.workers.Put(w)
 	}()
-	stmt, rejection := w.read(g, sql, params)
+	stmt, rejection := w.read(g, sql, params, maxNesting)
 	if rejection != nil {
 		return nil, rejection
 	}
@@ -70,16 +70,16 @@ func (g *Guard) Prepare(sql string, params []Param) (plan *Plan, err error) {
 }
 
 // read turns text into a statement or says why not.
-func (w *worker) read(g *Guard, sql string, params []Param) (*statement, *Rejection) {
+func (w *worker) read(g *Guard, sql string, params []Param, nesting int) (*statement, *Rejection) {
 	var rep report
-	w.lex.reset(sql)
+	w.lex.reset(sql, nesting)
 	w.lex.scan(&rep)
 	if rep.rank == rankLimit || rep.rank == rankComment || rep.rank == rankHintComment {
 		return nil, rep.rejection()
 	}
 	nodes, _, err := w.parser.ParseSQL(sql)
 	if err != nil {
-		rep.add(rankSyntax, "%s", syntaxDetail(err))
+		rep.add(rankSyntax, "%s", w.lex.syntaxDetail(err))
 		return nil, rep.rejection()
 	}
 	w.met = append(w.met[:0], make([]bool, len(w.lex.markers))...)
@@ -93,7 +93,7 @@ func (w *worker) read(g *Guard, sql string, params []Param) (*statement, *Reject
 
 // verify reads the printed text as if an agent had sent it: it must be the same statement again, with the same placeholders.
 func (w *worker) verify(g *Guard, stmt *statement, text string) bool {
-	again, rejection := w.read(g, text, make([]Param, len(w.printer.markers)))
+	again, rejection := w.read(g, text, make([]Param, len(w.printer.markers)), maxPrintedDepth)
 	return rejection == nil && comparison{w.printer.markers}.statements(stmt, again)
 }
 

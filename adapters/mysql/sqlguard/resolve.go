@@ -132,14 +132,14 @@ func (t *translator) aliased(name string) expr {
 	return t.alias(at)
 }
 
-// alias refers to an output column by its private name. Where the server takes no alias (inside an aggregate; an alias of an aggregate inside
-// an expression of GROUP BY or ORDER BY) the aliased expression itself stands in.
+// alias refers to an output column by its private name. Where the server would not take that (an alias of an aggregate, inside an expression of
+// ORDER BY or inside another aggregate) the aliased expression itself stands in.
 func (t *translator) alias(at int) expr {
 	e := t.stmt.fields[at].expr
 	if t.isSensitive(e) {
 		t.sensitive(t.describe(e))
 	}
-	if t.aggregates > 0 || t.clause != inHaving && !t.bare && hasAggregate(e) {
+	if (t.aggregates > 0 || t.clause != inHaving && !t.bare) && hasAggregate(e) {
 		return e
 	}
 	return aliasRef{at}

@@ -18,11 +18,14 @@ type lexed struct {
 	early    bool // a semicolon before the first token
 	having   bool // HAVING before the first FROM, outside parentheses
 	from     bool
-	dotted   bool // the last token was a dot
+	dotted   bool   // the last token was a dot
+	nesting  int    // the most open parentheses allowed
+	interval bool   // INTERVAL directly before a parenthesis
+	last     string // the last token, if it was an unquoted word
 }
 
-func (l *lexed) reset(src string) {
-	*l = lexed{src: src, markers: l.markers[:0], numbers: l.numbers[:0], commas: append(l.commas[:0], 0)}
+func (l *lexed) reset(src string, nesting int) {
+	*l = lexed{src: src, nesting: nesting, markers: l.markers[:0], numbers: l.numbers[:0], commas: append(l.commas[:0], 0)}
 }
 
 // scan walks the text as the server's lexer does: it knows strings, quoted identifiers and comments, and reports what the parser would drop
@@ -63,6 +66,8 @@ func (l *lexed) token(i int, rep *report) int {
 	l.tokens++
 	dotted := l.dotted
 	l.dotted = false
+	last := l.last
+	l.last = ""
 	if c == '\'' || c == '"' {
 		if l.strings++; l.strings > maxAdjacent {
 			rep.add(rankLimit, "more than %d string literals in a row", maxAdjacent)
@@ -80,6 +85,7 @@ func (l *lexed) token(i int, rep *report) int {
 	case isNameByte(c):
 		return l.word(i, prefix, dotted, rep)
 	}
+	l.interval = l.interval || c == '(' && sameName(last, "interval")
 	return l.symbol(i, prefix, rep)
 }
 
@@ -93,8 +99,8 @@ func (l *lexed) symbol(i, prefix int, rep *report) int {
 	case '(':
 		l.commas = append(l.commas, 0)
 		l.prefix = prefix
-		if len(l.commas) > maxNesting {
-			rep.add(rankLimit, "more than %d nested parentheses", maxNesting)
+		if len(l.commas) > l.nesting {
+			rep.add(rankLimit, "more than %d nested parentheses", l.nesting)
 		}
 	case ')':
 		if len(l.commas) > 1 {
@@ -238,6 +244,7 @@ func (l *lexed) word(i, prefix int, dotted bool, rep *report) int {
 		l.numbers = append(l.numbers, int32(i))
 	}
 	if !dotted {
+		l.last = word
 		l.keyword(word, prefix, rep)
 	}
 	return end

@@ -137,7 +137,8 @@ func (g *Generator) text(depth int) string {
 	case 0, 1:
 		return "CONCAT(" + txt() + ", " + g.expr(pick(g, Text, Number, Date), depth-1) + ")"
 	case 2:
-		return "CONCAT_WS(" + txt() + ", " + txt() + ", " + num() + ")"
+		// Of atoms only: MariaDB 10.11 appends to the value of a nested call, and the rows then depend on how often it was evaluated.
+		return "CONCAT_WS(" + g.literal(Text) + ", " + g.atom(Text) + ", " + g.atom(Number) + ")"
 	case 3, 4:
 		return pick(g, "LOWER", "UPPER", "TRIM", "LTRIM", "RTRIM", "lower", "`lower`", "LOWER ") + "(" + txt() + ")"
 	case 5:

@@ -71,9 +71,9 @@ type Generator struct {
 	kind   Kind
 
 	unstable bool
-	params  []any
-	scope   []source
-	aliases []alias
+	params   []any
+	scope    []source
+	aliases  []alias
 }
 
 type source struct {
