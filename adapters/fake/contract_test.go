@@ -8,8 +8,39 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolboundary/toolboundary/adapters/fake"
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/test/contract/executortest"
+	"github.com/toolboundary/toolboundary/test/contract/kit"
 	"github.com/toolboundary/toolboundary/test/contract/projectortest"
 )
+
+func TestS26_ToolContract(t *testing.T) {
+	var current *fake.Tool
+	scope := tool.Scope{DataSources: []string{"s1"}}
+	executortest.Run(t, executortest.Harness{
+		New: func(t kit.T) ports.Tool {
+			current = fake.NewTool(tool.Description{Name: "fake", Text: "It does as it is told.", ReadOnly: true, DataSources: []string{"s1"},
+				InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(`{"type":"object"}`)}, tool.Plan{})
+			return current
+		},
+		Scope: scope,
+		Echo: func(text string) json.RawMessage {
+			return fake.Script{DataSource: "s1", Do: fake.Answer, Answer: json.RawMessage(`{"text":"` + text + `"}`)}.JSON()
+		},
+		Large:     fake.Script{DataSource: "s1", Do: fake.Flood, Bytes: 300 << 20}.JSON(),
+		Slow:      fake.Script{DataSource: "s1", Do: fake.Block}.JSON(),
+		Failing:   fake.Script{DataSource: "s1", Do: fake.Fail, Code: fault.ExecutionFailed}.JSON(),
+		FailsWith: fault.ExecutionFailed,
+		Refused: []executortest.Refused{
+			{Why: "asked to", Request: fake.Script{Refuse: &fake.Refusal{Code: fault.QueryRejected}}.JSON(), Code: fault.QueryRejected},
+			{Why: "another type", Request: json.RawMessage(`{"do":7}`), Code: fault.RequestInvalid},
+		},
+		Running: func(kit.T) int { return current.Running() },
+		Calls:   func(kit.T) int { return current.Executions() },
+	})
+}
 
 func TestS26_ProjectorContract(t *testing.T) {
 	answer := func(values ...string) json.RawMessage {

@@ -1,9 +1,10 @@
 package fake
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
+	"slices"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 )
@@ -75,14 +76,10 @@ func (s Script) JSON() json.RawMessage {
 
 func decodeScript(request json.RawMessage) (Script, error) {
 	s := Script{Do: Answer, Answer: json.RawMessage("null")}
-	dec := json.NewDecoder(bytes.NewReader(request))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s); err != nil {
+	if err := jsonv2.Unmarshal(request, &s, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return s, fault.Because(fault.RequestInvalid, "SCRIPT", "the request is not a script of the fake tool").WithCause(err)
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return s, fault.Because(fault.RequestInvalid, "SCRIPT", "the request goes on after its script")
-	}
+	s.Answer = slices.Clone(s.Answer)
 	switch s.Do {
 	case Answer, Fail, Block, Hold, Flood, Leak, Panic, Deaf, Oversize, Garbage:
 	default:

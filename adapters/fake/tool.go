@@ -73,11 +73,11 @@ func (t *Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawByte
 	if !ok {
 		return nil, fault.New(fault.Internal)
 	}
-	t.note(func() { t.started++; t.running++ })
-	defer t.note(func() { t.running-- })
 	if err := ctx.Err(); err != nil && s.Do != Deaf {
 		return nil, fault.Of(err)
 	}
+	t.note(func() { t.started++; t.running++ })
+	defer t.note(func() { t.running-- })
 	return t.act(ctx, s, limit)
 }
 

@@ -1,0 +1,208 @@
+package mysql
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// session is a pinned connection: what every statement on it can rely on was set once and
+// read back. database/sql keeps it in a pool; statements run on the driver's own interfaces,
+// where a row's bytes are not copied and nothing is drained behind our back.
+type session struct {
+	driver.Conn
+	wire *wire
+	// id is the server's connection id.
+	id uint64
+	// server tells servers behind one address apart: a KILL must not reach another one.
+	server string
+	flavour
+	version string
+	// limit is the server's time limit as it stands.
+	limit time.Duration
+}
+
+var (
+	_ driver.SessionResetter = (*session)(nil)
+	_ driver.Validator       = (*session)(nil)
+)
+
+// flavour is how a product spells what differs.
+type flavour struct {
+	product string
+	// timeLimit is the session variable of the server's time limit, counted in unit.
+	timeLimit string
+	unit      time.Duration
+	// readOnly is the variable that tells whether transactions are read only.
+	readOnly string
+	modes    []string
+}
+
+const (
+	productMariaDB = "MariaDB"
+	productMySQL   = "MySQL"
+)
+
+// flavourOf tells MariaDB by its version. MariaDB's ONLY_FULL_GROUP_BY refuses the commonest
+// of queries (a name beside a grouped primary key), so only MySQL gets it.
+func flavourOf(version string) flavour {
+	modes := []string{"STRICT_TRANS_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION"}
+	if strings.Contains(version, productMariaDB) {
+		return flavour{productMariaDB, "max_statement_time", time.Second, "tx_read_only", modes}
+	}
+	return flavour{productMySQL, "max_execution_time", time.Millisecond, "transaction_read_only", append(modes, "ONLY_FULL_GROUP_BY")}
+}
+
+// limitText writes d in the variable's unit, never as zero, which would mean no limit.
+func (f flavour) limitText(d time.Duration) string {
+	if f.unit == time.Second {
+		return strconv.FormatFloat(max(d, time.Millisecond).Seconds(), 'f', 3, 64)
+	}
+	return strconv.FormatInt(max(d.Milliseconds(), 1), 10)
+}
+
+// identify asks which server this is, and which connection on it.
+func (s *session) identify(ctx context.Context) error {
+	row, err := s.row(ctx, "SELECT VERSION(), CONNECTION_ID()", 2)
+	if err != nil {
+		return fmt.Errorf("identify: %w", err)
+	}
+	s.version, s.flavour = row[0], flavourOf(row[0])
+	if s.id, err = strconv.ParseUint(row[1], 10, 64); err != nil {
+		return fmt.Errorf("identify: %w", errUnexpected)
+	}
+	// An engine without these variables is one process, not several behind an address.
+	if row, err = s.row(ctx, "SELECT @@hostname, @@port, @@server_id", 3); err == nil {
+		s.server = strings.Join(row, " ")
+	} else if !isServerError(err) {
+		return fmt.Errorf("identify: %w", err)
+	}
+	return nil
+}
+
+// pin makes the session what the guard's statements assume, and reads it back.
+func (s *session) pin(ctx context.Context, limit time.Duration, extraModes []string) error {
+	s.modes = append(slices.Clone(s.modes), extraModes...)
+	for _, step := range []struct{ name, text string }{
+		{"charset", "SET NAMES utf8mb4"},
+		{"variables", fmt.Sprintf("SET SESSION autocommit = 1, time_zone = '+00:00', sql_mode = '%s', %s = %s",
+			strings.Join(s.modes, ","), s.timeLimit, s.limitText(limit))},
+		{"read only", "SET SESSION TRANSACTION READ ONLY"},
+	} {
+		if err := s.exec(ctx, step.text); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	s.limit = limit
+	return s.verify(ctx)
+}
+
+// verify reads the pinned state back: a proxy, an init_connect or an engine that accepts and
+// forgets would show here.
+func (s *session) verify(ctx context.Context) error {
+	row, err := s.row(ctx, fmt.Sprintf("SELECT @@sql_mode, @@time_zone, @@autocommit, @@%s, @@character_set_client, "+
+		"@@character_set_connection, @@character_set_results, @@%s", s.readOnly, s.timeLimit), 8)
+	if err != nil {
+		return fmt.Errorf("read back: %w", err)
+	}
+	if !sameSet(strings.Split(row[0], ","), s.modes) {
+		return fmt.Errorf("sql_mode: %w", errUnexpected)
+	}
+	for i, want := range []string{"+00:00", "1", "1", "utf8mb4", "utf8mb4", "utf8mb4"} {
+		if row[i+1] != want {
+			return fmt.Errorf("variable %d: %w", i+1, errUnexpected)
+		}
+	}
+	got, err := strconv.ParseFloat(row[7], 64)
+	want, _ := strconv.ParseFloat(s.limitText(s.limit), 64)
+	if err != nil || got != want {
+		return fmt.Errorf("time limit: %w", errUnexpected)
+	}
+	return nil
+}
+
+var errUnexpected = errors.New("the server answered otherwise than expected")
+
+func sameSet(a, b []string) bool {
+	a, b = slices.Compact(slices.Sorted(slices.Values(a))), slices.Compact(slices.Sorted(slices.Values(b)))
+	return slices.Equal(a, b)
+}
+
+// setLimit changes the server's time limit, when it is another one.
+func (s *session) setLimit(ctx context.Context, d time.Duration) error {
+	if d == s.limit {
+		return nil
+	}
+	if err := s.exec(ctx, "SET SESSION "+s.timeLimit+" = "+s.limitText(d)); err != nil {
+		return err
+	}
+	s.limit = d
+	return nil
+}
+
+// ResetSession lets the driver notice a connection that the server has closed; it costs no
+// round trip.
+func (s *session) ResetSession(ctx context.Context) error {
+	if r, ok := s.Conn.(driver.SessionResetter); ok {
+		return r.ResetSession(ctx)
+	}
+	return nil
+}
+
+// IsValid reports whether the session may go back to its pool.
+func (s *session) IsValid() bool {
+	v, ok := s.Conn.(driver.Validator)
+	return !ok || v.IsValid()
+}
+
+func (s *session) exec(ctx context.Context, text string) error {
+	_, err := s.Conn.(driver.ExecerContext).ExecContext(ctx, text, nil)
+	return err
+}
+
+// row runs a statement of our own and returns its one row as text.
+func (s *session) row(ctx context.Context, text string, width int) ([]string, error) {
+	rows, err := s.texts(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != 1 || len(rows[0]) != width {
+		return nil, errUnexpected
+	}
+	return rows[0], nil
+}
+
+// texts runs a statement of our own and returns its rows as text, NULL as "".
+func (s *session) texts(ctx context.Context, text string) ([][]string, error) {
+	rows, err := s.Conn.(driver.QueryerContext).QueryContext(ctx, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out [][]string
+	dest := make([]driver.Value, len(rows.Columns()))
+	for {
+		if err := rows.Next(dest); errors.Is(err, io.EOF) {
+			return out, nil
+		} else if err != nil {
+			return nil, err
+		}
+		line := make([]string, len(dest))
+		for i, v := range dest {
+			switch v := v.(type) {
+			case nil:
+			case []byte:
+				line[i] = string(v)
+			default:
+				line[i] = fmt.Sprint(v)
+			}
+		}
+		out = append(out, line)
+	}
+}

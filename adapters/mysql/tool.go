@@ -1,0 +1,164 @@
+package mysql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"go.uber.org/zap"
+
+	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/limits"
+	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/ports"
+)
+
+// Name is the tool's name.
+const Name = "mysql_query"
+
+// Tool is mysql_query: one guarded SELECT on one of its data sources.
+type Tool struct {
+	sources map[string]*DataSource
+}
+
+var _ ports.Tool = (*Tool)(nil)
+
+// New opens the data sources, which connect when they are first used, and returns the tool.
+// The error joins every problem of every source.
+func New(sources []Source, options Options, log *zap.Logger) (*Tool, error) {
+	t := &Tool{sources: make(map[string]*DataSource, len(sources))}
+	var problems []error
+	for _, s := range sources {
+		if t.sources[s.ID] != nil {
+			problems = append(problems, fmt.Errorf("data source %q is listed twice", s.ID))
+			continue
+		}
+		d, err := Open(s, options, log)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		t.sources[s.ID] = d
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, errors.Join(err, t.Close(context.Background())) // nothing runs yet: it does not wait
+	}
+	return t, nil
+}
+
+// Describe returns the tool's description.
+func (t *Tool) Describe() tool.Description {
+	return tool.Description{
+		Name: Name, Title: "MySQL query", ReadOnly: true, DataSources: slices.Sorted(maps.Keys(t.sources)),
+		Text: "Runs one SELECT on a data source and returns its rows. Only allowlisted tables, columns and functions; name every column; inner and left joins with ON; no subqueries, UNION or WITH. Use ? with params for values. Use mysql_schema for the names.",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` +
+			`"data_source":{"type":"string","description":"id of the data source"},` +
+			`"sql":{"type":"string","description":"one SELECT statement in MySQL's dialect"},` +
+			`"params":{"type":"array","items":{"type":["string","number","boolean","null"]},"description":"values of the ? placeholders, in order"}},` +
+			`"required":["data_source","sql"],"additionalProperties":false}`),
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{` +
+			`"columns":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"type":"array"}},` +
+			`"returned":{"type":"integer"},"truncated":{"type":"boolean"},` +
+			`"truncated_by":{"type":"array","items":{"enum":["rows","cells","bytes"]}},"note":{"type":"string"}},` +
+			`"required":["columns","rows","returned","truncated"]}`),
+	}
+}
+
+type request struct {
+	DataSource *string            `json:"data_source"`
+	SQL        *string            `json:"sql"`
+	Params     *[]json.RawMessage `json:"params"`
+}
+
+// Prepare judges the request: its members, then the data source, then the statement.
+// Refusals are REQUEST_INVALID, DATA_SOURCE_UNKNOWN and QUERY_REJECTED with the guard's reason.
+func (t *Tool) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, error) {
+	var req request
+	err := jsonv2.Unmarshal(raw, &req, jsonv2.RejectUnknownMembers(true))
+	if err != nil || req.DataSource == nil || req.SQL == nil {
+		return tool.Plan{}, fault.Because(fault.RequestInvalid, "MEMBERS", "mysql_query takes the strings data_source and sql, and optionally the array params").WithCause(err)
+	}
+	var values []json.RawMessage
+	if req.Params != nil {
+		values = *req.Params
+	}
+	if err := scope.Check(*req.DataSource); err != nil {
+		return tool.Plan{}, err
+	}
+	d := t.sources[*req.DataSource]
+	if d == nil {
+		return tool.Plan{}, fault.New(fault.DataSourceUnknown)
+	}
+	params, err := sqlguard.ParamsFromJSON(values)
+	if err != nil {
+		return tool.Plan{}, refused(err, fault.RequestInvalid)
+	}
+	plan, err := d.prepare(*req.SQL, params)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	return tool.Plan{DataSource: d.source.ID, Timeout: d.patience(), Body: plan,
+		Bounds: tool.Bounds{Rows: plan.MaxRows, CellBytes: d.source.MaxCell}}, nil
+}
+
+// refused turns the guard's rejection into a fault.
+func refused(err error, code fault.Code) error {
+	var r *sqlguard.Rejection
+	if !errors.As(err, &r) {
+		return fault.Wrap(fault.Internal, err)
+	}
+	return fault.Because(code, string(r.Reason), r.Detail)
+}
+
+// Execute runs the plan on its data source; see DataSource.Execute.
+func (t *Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+	d, body := t.sources[plan.DataSource], (*sqlguard.Plan)(nil)
+	if p, ok := plan.Body.(*sqlguard.Plan); ok {
+		body = p
+	}
+	if d == nil || body == nil {
+		return nil, fault.Wrap(fault.Internal, origin{phase: "plan"})
+	}
+	return d.Execute(ctx, body, limit)
+}
+
+// Source returns a data source by its id, or nil.
+func (t *Tool) Source(id string) *DataSource { return t.sources[id] }
+
+// Ready asks every source at once and returns, for each that cannot be used, why. A source
+// whose sessions are all at work is in use, and so it is ready.
+func (t *Tool) Ready(ctx context.Context) map[string]fault.Code {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	down := map[string]fault.Code{}
+	for id, d := range t.sources {
+		wg.Go(func() {
+			if err := d.Ping(ctx); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				down[id] = fault.CodeOf(err)
+			}
+		})
+	}
+	wg.Wait()
+	return down
+}
+
+// Close closes every source, waiting for running statements until ctx ends.
+func (t *Tool) Close(ctx context.Context) error {
+	failed := make(chan error, len(t.sources))
+	for _, d := range t.sources {
+		go func() { failed <- d.Close(ctx) }()
+	}
+	var all error
+	for range t.sources {
+		all = errors.Join(all, <-failed)
+	}
+	return all
+}

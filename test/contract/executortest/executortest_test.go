@@ -1,0 +1,293 @@
+package executortest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/limits"
+	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/test/contract/executortest"
+	"github.com/toolboundary/toolboundary/test/contract/kit"
+)
+
+// source is what stands behind the plain tool.
+type source struct{ calls, running, stops atomic.Int64 }
+
+// plain is the smallest tool that keeps every promise. Its request is {"source":…,"do":…}.
+type plain struct {
+	source *source
+	// prepare and execute, when set, replace the methods: that is how it is broken.
+	prepare func(plain, json.RawMessage, tool.Scope) (tool.Plan, error)
+	execute func(plain, context.Context, tool.Plan, limits.RawBytes) (json.RawMessage, error)
+	// describe, when set, changes the description.
+	describe func(*tool.Description)
+}
+
+func (p plain) Describe() tool.Description {
+	object := json.RawMessage(`{"type":"object"}`)
+	d := tool.Description{Name: "plain", Text: "plain", ReadOnly: true, InputSchema: object, OutputSchema: object, DataSources: []string{"s"}}
+	if p.describe != nil {
+		p.describe(&d)
+	}
+	return d
+}
+
+func (p plain) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, error) {
+	if p.prepare != nil {
+		return p.prepare(p, raw, scope)
+	}
+	return prepare(raw, scope)
+}
+
+func prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, error) {
+	invalid := fault.New(fault.RequestInvalid)
+	var members map[string]string
+	if json.Unmarshal(raw, &members) != nil || len(members) != 2 || members["do"] == "" {
+		return tool.Plan{}, invalid
+	}
+	id, known := members["source"]
+	if !known {
+		return tool.Plan{}, invalid
+	}
+	if id != "s" || scope.Check(id) != nil {
+		return tool.Plan{}, fault.New(fault.DataSourceUnknown)
+	}
+	if members["do"] == "refuse" {
+		return tool.Plan{}, fault.Because(fault.QueryRejected, "NO", "no")
+	}
+	return tool.Plan{DataSource: id, Body: strings.Clone(members["do"])}, nil
+}
+
+func (p plain) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+	if p.execute != nil {
+		return p.execute(p, ctx, plan, limit)
+	}
+	return p.run(ctx, plan, limit)
+}
+
+func (p plain) run(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+	do, ok := plan.Body.(string)
+	if !ok || plan.DataSource != "s" {
+		return nil, fault.New(fault.Internal)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fault.Of(err)
+	}
+	p.source.calls.Add(1)
+	p.source.running.Add(1)
+	defer p.source.running.Add(-1)
+	switch do {
+	case "fail":
+		return nil, fault.New(fault.ExecutionFailed)
+	case "slow":
+		<-ctx.Done()
+		return nil, fault.Of(ctx.Err())
+	}
+	b := limits.Buffer{Limit: limit}
+	text := []byte(`"` + do + `"`)
+	if do == "large" {
+		text = bytes.Repeat([]byte("x"), 1<<16)
+	}
+	for range map[bool]int{true: 2000, false: 1}[do == "large"] {
+		if _, err := b.Write(text); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}
+
+func request(do string) json.RawMessage { return json.RawMessage(`{"source":"s","do":"` + do + `"}`) }
+
+func harness(p plain) executortest.Harness {
+	s := &source{}
+	p.source = s
+	return executortest.Harness{
+		New:   func(kit.T) ports.Tool { return p },
+		Scope: tool.Scope{DataSources: []string{"s"}},
+		Echo:  request, Large: request("large"), Slow: request("slow"), Failing: request("fail"), FailsWith: fault.ExecutionFailed,
+		Refused: []executortest.Refused{{Why: "it says so", Request: request("refuse"), Code: fault.QueryRejected}},
+		Running: func(kit.T) int { return int(s.running.Load()) },
+		Calls:   func(kit.T) int { return int(s.calls.Load()) },
+		Secrets: []string{"hunter2"}, Patience: 2 * time.Second,
+	}
+}
+
+func TestPlainToolPasses(t *testing.T) { executortest.Run(t, harness(plain{})) }
+
+type breakage struct {
+	tool   plain
+	breaks []string
+}
+
+func TestBrokenToolsAreCaught(t *testing.T) {
+	for name, c := range brokenTools() {
+		t.Run(name, func(t *testing.T) { // one by one: a case measures the process's memory
+			got := executortest.Violations(t.Context(), harness(c.tool))
+			require.Equal(t, c.breaks, kit.Names(got), "%v", got)
+		})
+	}
+}
+
+// after returns a plain tool whose Execute is followed by f.
+func after(f func(p plain, ctx context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error)) plain {
+	return plain{execute: func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+		raw, err := p.run(ctx, plan, limit)
+		return f(p, ctx, plan, raw, err)
+	}}
+}
+
+func brokenTools() map[string]breakage {
+	var mu sync.Mutex
+	var kept json.RawMessage
+	return map[string]breakage{
+		"writes": {plain{describe: func(d *tool.Description) { d.ReadOnly = false }}, []string{"Describe/IsConstant"}},
+		"calls the source in Prepare": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+			p.source.calls.Add(1)
+			return prepare(raw, s)
+		}}, []string{"Prepare/TouchesNoSource"}},
+		"ignores the scope": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+			return prepare(raw, tool.Scope{DataSources: []string{"s"}})
+		}}, []string{"Prepare/RefusesSourcesOutsideTheScope"}},
+		"tells granted from existing": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+			plan, err := prepare(raw, s)
+			if fault.CodeOf(err) == fault.DataSourceUnknown && !bytes.Contains(raw, []byte("no_such")) {
+				err = fault.Because(fault.DataSourceUnknown, "NOT_GRANTED", "")
+			}
+			return plan, err
+		}}, []string{"Prepare/RefusesSourcesOutsideTheScope"}},
+		"folds letter case": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+			lower := bytes.ReplaceAll(bytes.ReplaceAll(raw, []byte(`"DO"`), []byte(`"do"`)), []byte(`"Do"`), []byte(`"do"`))
+			return prepare(lower, s)
+		}}, []string{"Prepare/RefusesUnknownMembers"}},
+		"panics on null": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+			if bytes.Contains(raw, []byte("null")) {
+				panic("null")
+			}
+			return prepare(raw, s)
+		}}, []string{"Prepare/NeverPanics"}},
+		"changes the request": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+			plan, err := prepare(raw, s)
+			if i := bytes.Index(raw, []byte("text")); i > 0 {
+				raw[i] = 'T'
+			}
+			return plan, err
+		}}, []string{"Prepare/AcceptsAndLeavesTheRequest"}},
+		"keeps the request": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+			plan, err := prepare(raw, s)
+			if err == nil && bytes.Contains(raw, []byte("text")) {
+				plan.Body = raw
+			}
+			return plan, err
+		}, execute: func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+			if raw, ok := plan.Body.(json.RawMessage); ok {
+				return raw, nil
+			}
+			return p.run(ctx, plan, limit)
+		}}, []string{"Prepare/AcceptsAndLeavesTheRequest"}},
+		"accepts what it must refuse": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+			return prepare(bytes.ReplaceAll(raw, []byte("refuse"), []byte("x")), s)
+		}}, []string{"Prepare/RefusesWithItsCode", "Prepare/TouchesNoSource"}},
+		"lets work run on": {after(func(p plain, ctx context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+			if plan.Body == "slow" {
+				p.source.running.Add(1)
+				time.AfterFunc(time.Minute, func() { p.source.running.Add(-1) })
+			}
+			return raw, err
+		}), []string{"Execute/StopsAtTheDeadline", "Execute/StopsWhenCancelled", "Execute/WorksAfterStops"}},
+		"calls a cancel a timeout": {after(func(_ plain, ctx context.Context, _ tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+			if ctx.Err() != nil {
+				return nil, fault.New(fault.ExecutionTimeout)
+			}
+			return raw, err
+		}), []string{"Execute/DoesNotStartWhenEnded", "Execute/StopsWhenCancelled", "Execute/WorksAfterStops"}},
+		"returns errors that are no faults": {after(func(_ plain, _ context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+			if plan.Body == "fail" {
+				return nil, errors.New("connect hunter2@db")
+			}
+			return raw, err
+		}), []string{"Execute/FailsSafely"}},
+		"leaks in its detail": {after(func(_ plain, _ context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+			if plan.Body == "fail" {
+				return nil, fault.Because(fault.ExecutionFailed, "X", "Access denied for hunter2")
+			}
+			return raw, err
+		}), []string{"Execute/FailsSafely"}},
+		"leaks in its cause": {after(func(_ plain, _ context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+			if plan.Body == "fail" {
+				return nil, fault.Wrap(fault.ExecutionFailed, errors.New("Access denied for hunter2"))
+			}
+			return raw, err
+		}), []string{"Execute/FailsSafely"}},
+		"shares its answer": {after(func(_ plain, _ context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+			if plan.Body != "once" {
+				return raw, err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if kept == nil {
+				kept = raw
+			}
+			return kept, err
+		}), []string{"Execute/AnswersInJSON"}},
+		"cuts what is too large": {after(func(_ plain, _ context.Context, _ tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+			if fault.CodeOf(err) == fault.ResultTooLarge {
+				return json.RawMessage(`"cut"`), nil
+			}
+			return raw, err
+		}), []string{"Execute/BoundsItsMemory", "Execute/StopsPastTheLimit"}},
+		"reads everything first": {plain{execute: func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+			raw, err := p.run(ctx, plan, 1<<30)
+			if err == nil && len(raw) > int(limit) {
+				return nil, fault.New(fault.ResultTooLarge)
+			}
+			return raw, err
+		}}, []string{"Execute/BoundsItsMemory"}},
+		"starts when it should not": {plain{execute: func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+			if ctx.Err() != nil {
+				p.source.calls.Add(1)
+			}
+			return p.run(ctx, plan, limit)
+		}}, []string{"Execute/DoesNotStartWhenEnded"}},
+		"breaks after many stops": {after(func(p plain, ctx context.Context, _ tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+			if ctx.Err() != nil {
+				p.source.stops.Add(1)
+			} else if p.source.stops.Load() > 10 {
+				return nil, fault.New(fault.DataSourceUnavailable)
+			}
+			return raw, err
+		}), []string{"Execute/DoesNotStartWhenEnded", "Execute/FailsSafely", "Execute/WorksAfterStops"}},
+		"panics on foreign plans": {plain{execute: func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+			_ = plan.Body.(string)
+			return p.run(ctx, plan, limit)
+		}}, []string{"Execute/RefusesForeignPlans"}},
+		"answers the previous caller": {plain{execute: func() func(plain, context.Context, tool.Plan, limits.RawBytes) (json.RawMessage, error) {
+			var last json.RawMessage
+			return func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+				raw, err := p.run(ctx, plan, limit)
+				if do, ok := plan.Body.(string); !ok || !strings.HasPrefix(do, "caller") || err != nil {
+					return raw, err
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				previous := last
+				last = slices.Clone(raw)
+				if previous != nil {
+					return previous, nil
+				}
+				return raw, nil
+			}
+		}()}, []string{"Execute/DoesNotMixCalls"}},
+	}
+}
