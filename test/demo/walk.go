@@ -18,7 +18,7 @@ type step struct {
 
 var steps = []step{
 	{"A question with an answer", "call_1",
-		"SELECT c.name, c.email, COUNT(*) AS orders, SUM(o.total) AS spent FROM customers c JOIN orders o ON o.customer_id = c.id WHERE c.country = ? GROUP BY c.id, c.name, c.email ORDER BY spent DESC LIMIT 3",
+		"SELECT c.name, c.email, o.total, o.placed_at FROM customers c JOIN orders o ON o.customer_id = c.id WHERE c.country = ? ORDER BY o.total DESC LIMIT 3",
 		[]any{"DE"}, 200, "EVIDENCE_FOUND"},
 	{"A question that finds nothing: that is evidence too, a negative one", "call_2",
 		"SELECT id, status, total FROM orders WHERE status = ? AND total > 1000000", []any{"refunded"}, 200, "NO_EVIDENCE"},

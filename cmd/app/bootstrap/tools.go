@@ -2,5 +2,7 @@ package bootstrap
 
 // builders lists the tools of this repository: one line each.
 func builders() []Builder {
-	return []Builder{}
+	return []Builder{
+		mysqlTools,
+	}
 }
