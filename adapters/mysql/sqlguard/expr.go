@@ -277,6 +277,10 @@ func (t *translator) chain(n *ast.BinaryOperationExpr) expr {
 		first = l.L
 		links++
 	}
+	if links > maxChain {
+		t.rep.add(rankLimit, "more than %d conditions joined by %s", maxChain, c.op)
+		return nullLiteral{}
+	}
 	c.args = make([]expr, links)
 	rights := make([]ast.ExprNode, links)
 	rights[0] = first

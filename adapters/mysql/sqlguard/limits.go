@@ -11,6 +11,7 @@ const (
 	maxDepth        = 200                    // of the translated tree; AND and OR chains count once
 	maxPrintedDepth = maxDepth + 2*maxTables // open parentheses in printed text, which has a pair for each operator
 	maxListItems    = 1000                   // elements separated by commas at one level of parentheses
+	maxChain        = 4096                   // operands of one run of AND or OR
 	maxAdjacent     = 64                     // string literals in a row ('a' 'b' is one value)
 	maxComments     = 1000
 	maxTables       = 32

@@ -54,6 +54,14 @@ func (g *Guard) Prepare(sql string, params []Param) (plan *Plan, err error) {
 		}
 		g.workers.Put(w)
 	}()
+	plan, rejection := w.prepare(g, sql, params)
+	if rejection != nil {
+		return nil, rejection
+	}
+	return plan, nil
+}
+
+func (w *worker) prepare(g *Guard, sql string, params []Param) (*Plan, *Rejection) {
 	stmt, rejection := w.read(g, sql, params, maxNesting)
 	if rejection != nil {
 		return nil, rejection
