@@ -70,7 +70,7 @@ func TestEachFaultAloneIsOneProblem(t *testing.T) {
 		{"octal", "max_rows: 200", "max_rows: 0200", "data_sources.shop.max_rows"},
 		{"hexadecimal", "max_rows: 200", "max_rows: 0x20", "data_sources.shop.max_rows"},
 		{"number too small", "max_rows: 200", "max_rows: 0", "data_sources.shop.max_rows"},
-		{"number too large", "max_rows: 200", "max_rows: 100001", "data_sources.shop.max_rows"},
+		{"number too large", "max_rows: 200", "max_rows: 1000001", "data_sources.shop.max_rows"},
 		{"number beyond 64 bits", "max_rows: 200", "max_rows: 99999999999999999999", "data_sources.shop.max_rows"},
 		{"negative", "max_calls: 50", "max_calls: -1", "runs.budget.max_calls"},
 		{"boolean in the old spelling", "max_rows: 200", "require_read_only_account: yes", "data_sources.shop.require_read_only_account"},

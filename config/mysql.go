@@ -24,7 +24,7 @@ type MySQL struct {
 	// MaxConnections bounds the pool; one more connection is used to stop statements.
 	MaxConnections int           `yaml:"max_connections" min:"1" max:"1000" doc:"Most connections for queries."`
 	QueryTimeout   time.Duration `yaml:"query_timeout" min:"10ms" max:"1h" doc:"Longest run of a statement; it is stopped on the server."`
-	MaxRows        int           `yaml:"max_rows" min:"1" max:"100000" doc:"Most rows that the agent receives."`
+	MaxRows        int           `yaml:"max_rows" min:"1" max:"1000000" doc:"Most rows that the agent receives."`
 	MaxCell        ByteSize      `yaml:"max_cell" min:"16B" max:"16MiB" doc:"Most bytes of one cell; longer ones are cut and marked."`
 	SQLModeExtra   []string      `yaml:"sql_mode_extra" enum:"ALLOW_INVALID_DATES|NO_UNSIGNED_SUBTRACTION|NO_ZERO_DATE|NO_ZERO_IN_DATE|ONLY_FULL_GROUP_BY|PAD_CHAR_TO_FULL_LENGTH|TIME_TRUNCATE_FRACTIONAL" doc:"Modes added to the session's sql_mode. Those that change how SQL is read are not available."`
 	// RequireReadOnlyAccount refuses an account that may do more than SELECT.
