@@ -33,7 +33,7 @@ func (s *Server) Handler() http.Handler {
 		})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.hostAllowed(r) || s.origin.Check(r) != nil {
-			deny(w, http.StatusForbidden, nil, errOrigin, fault.New(fault.Forbidden))
+			deny(w, http.StatusForbidden, nil, errOrigin, fault.Because(fault.Forbidden, "ORIGIN", errOrigin.Message))
 			return
 		}
 		caller, ok := s.authenticate(w, r)
@@ -91,7 +91,7 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (applicati
 	}
 	if caller.Agent == nil {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolboundary", error="insufficient_scope"`)
-		deny(w, http.StatusForbidden, nil, errHarness, fault.New(fault.Forbidden))
+		deny(w, http.StatusForbidden, nil, errHarness, fault.Because(fault.Forbidden, "AGENT_TOKEN_NEEDED", errHarness.Message))
 		return application.Caller{}, false
 	}
 	return caller, true

@@ -1,0 +1,194 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+)
+
+// entry is a server as a client's configuration has it.
+type entry struct {
+	Type, Command, URL string
+	Args               []string
+	Env, Headers       map[string]string
+}
+
+// configuration is the file of a client: VS Code says servers, the others mcpServers.
+type configuration struct {
+	Servers, MCPServers map[string]entry
+	Inputs              []struct {
+		Type, ID, Description string
+		Password              bool
+	}
+}
+
+// wanted are the snippets that the documentation must have.
+var wanted = []string{"claude-code-add-http", "claude-code-add-stdio", "claude-code-http", "claude-code-stdio", "claude-desktop",
+	"cursor-http", "cursor-stdio", "vscode-http", "vscode-stdio"}
+
+// TestDocumentedSnippets does with each snippet of the documentation what the client does:
+// start the command or call the URL, with its arguments, variables and headers; then it lists
+// and calls the tools. Of a snippet only what names the reader's own machine is replaced: the
+// binary, the configuration's path, the address and the secrets.
+func TestDocumentedSnippets(t *testing.T) {
+	text, err := os.ReadFile("../../docs/mcp.md")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)<!-- snippet: (\\S+) -->\n```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	var found []string
+	for _, block := range blocks {
+		found = append(found, block[1])
+	}
+	slices.Sort(found)
+	require.Equal(t, wanted, found)
+	for _, block := range blocks {
+		t.Run(block[1], func(t *testing.T) {
+			e := read(t, block[2], block[3])
+			if e.Command != "" {
+				overStdio(t, e)
+			} else {
+				overHTTP(t, e)
+			}
+		})
+	}
+}
+
+// read returns the server that the snippet configures.
+func read(t *testing.T, language, snippet string) entry {
+	t.Helper()
+	if language == "sh" {
+		return readCommand(t, strings.TrimSpace(snippet))
+	}
+	var c configuration
+	dec := json.NewDecoder(strings.NewReader(snippet))
+	dec.DisallowUnknownFields()
+	require.NoError(t, dec.Decode(&c), "a client refuses what is not JSON")
+	servers := c.Servers
+	if servers == nil {
+		servers = c.MCPServers
+	}
+	require.Len(t, servers, 1)
+	e := servers["toolboundary"]
+	require.True(t, e.Command != "" && (e.Type == "" || e.Type == "stdio") || e.URL != "" && (e.Type == "" || e.Type == "http"))
+	if c.Servers != nil {
+		require.NotEmpty(t, e.Type, "VS Code needs the type")
+		for _, input := range c.Inputs {
+			require.Contains(t, snippet, "${input:"+input.ID+"}")
+		}
+	}
+	return e
+}
+
+// readCommand reads a `claude mcp add` line.
+func readCommand(t *testing.T, line string) entry {
+	t.Helper()
+	var words []string
+	for _, word := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(line, -1) {
+		words = append(words, strings.Trim(word, `"`))
+	}
+	require.Equal(t, []string{"claude", "mcp", "add", "--transport"}, words[:4])
+	e := entry{Type: words[4], Env: map[string]string{}, Headers: map[string]string{}}
+	require.Equal(t, "toolboundary", words[5])
+	for i := 6; i < len(words); i++ {
+		switch words[i] {
+		case "--env":
+			i++
+			name, value, ok := strings.Cut(words[i], "=")
+			require.True(t, ok)
+			e.Env[name] = value
+		case "--header":
+			i++
+			name, value, ok := strings.Cut(words[i], ": ")
+			require.True(t, ok)
+			e.Headers[name] = value
+		case "--":
+			e.Command, e.Args = words[i+1], words[i+2:]
+			return e
+		default:
+			e.URL = words[i]
+		}
+	}
+	return e
+}
+
+// filled replaces a client's placeholder, ${NAME}, ${env:NAME}, ${input:name} or $NAME.
+func filled(value, with string) string {
+	return regexp.MustCompile(`\$\{[^}]+\}|\$[A-Z_]+`).ReplaceAllLiteralString(value, with)
+}
+
+func overStdio(t *testing.T, e entry) {
+	t.Helper()
+	require.Regexp(t, `(^|/)toolboundary$`, e.Command)
+	require.Equal(t, []string{"mcp", "--config", "/etc/toolboundary.yaml"}, e.Args)
+	for _, name := range []string{"SHOP_USER", "SHOP_PASSWORD"} {
+		require.NotEmpty(t, filled(e.Env[name], "x"), "the configuration's variables must be passed on")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	args := slices.Clone(e.Args)
+	args[len(args)-1] = configure(t, "127.0.0.1:0", "")
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(os.Environ(), actAsBinary+"=1")
+	for name, value := range e.Env {
+		cmd.Env = append(cmd.Env, name+"="+filled(value, "secret"))
+	}
+	session, err := client().Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	require.NoError(t, err)
+	// What Claude Desktop, VS Code and Cursor send: no id of their own.
+	listAndCall(ctx, t, session, nil)
+	require.NoError(t, session.Close())
+}
+
+func overHTTP(t *testing.T, e entry) {
+	t.Helper()
+	s := serve(t, scripted)
+	token := s.open("snippet", demoTools, demoSources)
+	at, err := url.Parse(e.URL)
+	require.NoError(t, err)
+	require.Equal(t, "127.0.0.1:8080", at.Host, "the default address")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	session, err := client().Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.url + at.Path,
+		HTTPClient: &http.Client{Transport: headers{e.Headers, token}}}, nil)
+	require.NoError(t, err)
+	listAndCall(ctx, t, session, mcp.Meta{"claudecode/toolUseId": "toolu_01"})
+	require.NoError(t, session.Close())
+}
+
+func client() *mcp.Client {
+	return mcp.NewClient(&mcp.Implementation{Name: "snippets", Version: "1"}, nil)
+}
+
+func listAndCall(ctx context.Context, t *testing.T, session *mcp.ClientSession, meta mcp.Meta) {
+	t.Helper()
+	list, err := session.ListTools(ctx, nil)
+	require.NoError(t, err)
+	require.Len(t, list.Tools, 2)
+	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "demo_query", Arguments: json.RawMessage(`{"data_source":"shop","answer":[1]}`), Meta: meta})
+	require.NoError(t, err)
+	require.False(t, res.IsError, "%v", res.StructuredContent)
+}
+
+// headers adds a snippet's headers to each request, with the token where it stands in them.
+type headers struct {
+	of    map[string]string
+	token string
+}
+
+func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range h.of {
+		r.Header.Set(name, filled(value, h.token))
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
