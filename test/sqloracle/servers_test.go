@@ -24,6 +24,7 @@ type oracle struct {
 	least *sql.Conn // everything is there, for an account with grants on the allowlist: what the guard printed runs here
 
 	paredServer, fullServer *servers.MySQL
+	user, password          string
 }
 
 // policy is the allowlist of the schema in testdata, with as many rows as there are to compare.
@@ -56,11 +57,17 @@ func newOracle(t *testing.T) *oracle {
 	pared.Load(t, string(schema))
 	pared.Load(t, pare)
 	user, password := full.Account(t, grants()...)
-	return &oracle{
-		guard: guard, paredServer: pared, fullServer: full,
-		pared: session(t, pared.Addr, pared.AdminUser, pared.AdminPassword),
-		least: session(t, full.Addr, user, password),
-	}
+	o := &oracle{guard: guard, paredServer: pared, fullServer: full, user: user, password: password}
+	return o.another(t)
+}
+
+// another is the same oracle with sessions of its own.
+func (o *oracle) another(t *testing.T) *oracle {
+	t.Helper()
+	copied := *o
+	copied.pared = session(t, o.paredServer.Addr, o.paredServer.AdminUser, o.paredServer.AdminPassword)
+	copied.least = session(t, o.fullServer.Addr, o.user, o.password)
+	return &copied
 }
 
 // pare removes from the schema whatever the allowlist does not have.

@@ -32,7 +32,7 @@ func (l *lexed) syntaxHint(near string) string {
 	switch {
 	case l.interval:
 		return "; where the count of an INTERVAL is in parentheses, write DATE_ADD(x, INTERVAL (…) DAY)"
-	case near[0] == '(' && at > len(before):
+	case near[0] == '(' && at > len(before), near[0] == '*' && strings.HasSuffix(before, " ("):
 		return "; leave no blank before the parenthesis of a function"
 	case near[0] == ':' || near[0] == '$' || near[0] == '%':
 		return "; placeholders are written ?"
