@@ -169,6 +169,9 @@ func (s *session) rows(rows driver.Rows, plan *sqlguard.Plan, limit limits.RawBy
 }
 
 func describe(rows driver.Rows, out []sqlguard.OutColumn) ([]rowset.Column, []encoder, error) {
+	if out == nil { // an operator's own statement, see Ask; a guard's plan has a column at least
+		out = headings(rows.Columns())
+	}
 	if len(rows.Columns()) != len(out) {
 		return nil, nil, fault.Wrap(fault.Internal, origin{phase: "columns"})
 	}
