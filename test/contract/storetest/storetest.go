@@ -68,8 +68,12 @@ func Suite() kit.Suite[Harness] {
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	s := Suite()
+	t.Cleanup(func() {
+		if !t.Failed() {
+			t.Logf("the store keeps %d promises", len(s.Cases)-len(h.Exceptions))
+		}
+	})
 	s.Run(t, h, h.Exceptions)
-	t.Logf("the store kept %d promises", len(s.Cases)-len(h.Exceptions))
 }
 
 // Violations returns the names of the cases that the store breaks.

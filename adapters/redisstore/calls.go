@@ -1,0 +1,180 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
+)
+
+const (
+	// largeValue is the size from which a value is staged beside its script: handed to one, it
+	// would be hashed and copied in Lua while the server waits.
+	largeValue = 16 << 10
+	// stagedLife is how long a staged value that its script never took stays.
+	stagedLife = time.Minute
+	// bytesPerTry is what an attempt has to move for each further Try of time.
+	bytesPerTry = 4 << 20
+	firstPause  = 10 * time.Millisecond
+	lastPause   = 200 * time.Millisecond
+)
+
+// call is one run of a script.
+type call struct {
+	script script
+	keys   []string
+	args   []any
+	// value is the last argument, or, from largeValue on, what is staged under stage, the last
+	// key.
+	value []byte
+	stage string
+}
+
+// once is a command that the client library must not repeat by itself: when its reply is lost,
+// that is for the store to judge.
+type once struct{ *redis.Cmd }
+
+// NoRetry implements redis.Cmder.
+func (once) NoRetry() bool { return true }
+
+func (c call) command(ctx context.Context, verb, text string) once {
+	staged := len(c.value) >= largeValue && c.stage != ""
+	keys := c.keys
+	if staged {
+		keys = append(keys[:len(keys):len(keys)], c.stage)
+	}
+	args := make([]any, 0, 4+len(keys)+len(c.args))
+	args = append(args, verb, text, len(keys))
+	for _, k := range keys {
+		args = append(args, k)
+	}
+	args = append(args, c.args...)
+	if c.value != nil && !staged {
+		args = append(args, c.value)
+	}
+	return once{redis.NewCmd(ctx, args...)}
+}
+
+// send runs the script in one round trip, or two when the server does not know it yet.
+func (c call) send(ctx context.Context, client redis.UniversalClient) ([]any, error) {
+	staged := len(c.value) >= largeValue && c.stage != ""
+	cmd := c.command(ctx, "evalsha", c.script.sha)
+	if !staged {
+		_ = client.Process(ctx, cmd)
+	} else {
+		set := once{redis.NewCmd(ctx, "set", c.stage, c.value, "px", stagedLife.Milliseconds())}
+		pipe := client.Pipeline()
+		_ = pipe.Process(ctx, set)
+		_ = pipe.Process(ctx, cmd)
+		_, _ = pipe.Exec(ctx)
+		if set.Err() != nil && cmd.Err() == nil {
+			return nil, set.Err() // the script found nothing staged
+		}
+	}
+	if isNoScript(cmd.Err()) {
+		cmd = c.command(ctx, "eval", c.script.text)
+		_ = client.Process(ctx, cmd)
+	}
+	return cmd.Slice()
+}
+
+func isNoScript(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") }
+
+// answer is a script's reply: a code and what belongs to it.
+type answer struct {
+	code string
+	rest []any
+}
+
+// str returns the n-th value after the code as a string, or "".
+func (a answer) str(n int) string {
+	if n < len(a.rest) {
+		if s, ok := a.rest[n].(string); ok {
+			return s
+		}
+	}
+	return ""
+}
+
+// num returns the n-th value after the code as a number, or 0.
+func (a answer) num(n int) int64 {
+	if n < len(a.rest) {
+		if i, ok := a.rest[n].(int64); ok {
+			return i
+		}
+	}
+	return 0
+}
+
+// run runs the call until it is answered, its outcome is certain, or the time is over.
+// unsure is true when it may have been executed although there is no answer. again, when not
+// nil, changes the call for attempts after one of unknown outcome.
+func (s *Store) run(ctx context.Context, c call, again func(*call)) (a answer, unsure bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	perTry := s.try * time.Duration(1+len(c.value)/bytesPerTry)
+	err = errUnanswered
+	for pause := firstPause; !isDone(ctx); pause = min(2*pause, lastPause) {
+		try, cancel := context.WithTimeout(ctx, perTry)
+		reply, sendErr := c.send(try, s.client)
+		cancel()
+		if a, err = read(reply, sendErr); err == nil && a.code != "UNSTAGED" {
+			return a, unsure, nil
+		}
+		if err != nil {
+			switch classify(err) {
+			case refused, broken:
+				return answer{}, unsure, failure(err)
+			case unknown:
+				unsure = true
+				if again != nil {
+					again(&c)
+				}
+			}
+		}
+		wait(ctx, pause/2+rand.N(pause/2+1))
+	}
+	if err == nil {
+		err = errUnanswered
+	}
+	return answer{}, unsure, fault.Wrap(fault.StoreUnavailable, err)
+}
+
+func read(reply []any, err error) (answer, error) {
+	if err != nil {
+		return answer{}, err
+	}
+	if len(reply) > 0 {
+		if code, ok := reply[0].(string); ok {
+			return answer{code, reply[1:]}, nil
+		}
+	}
+	return answer{}, errReply
+}
+
+// wait returns after d, or when ctx is done.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// verdict maps a script's code that is not OK to a fault.
+func verdict(a answer) error {
+	switch code := fault.Code(a.code); code {
+	case fault.DuplicateToolCall:
+		return fault.Because(code, a.str(0), "")
+	case fault.RunNotFound, fault.RunExists, fault.RunInactive, fault.RunDeadlineExceeded, fault.ToolBudgetExhausted,
+		fault.RunBudgetExhausted, fault.RunBytesExhausted, fault.InvocationNotFound, fault.ExecutionLost, fault.RefusalLimitReached:
+		return fault.New(code)
+	}
+	return fault.Wrap(fault.Internal, fmt.Errorf("the script answered %q", a.code))
+}

@@ -1,0 +1,87 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
+)
+
+// outcome is what an error says of a command that was attempted.
+type outcome int
+
+const (
+	// refused: certainly not executed, and trying again does not help.
+	refused outcome = iota
+	// retriable: certainly not executed; it may go through in a moment.
+	retriable
+	// unknown: executed, or not, or yet to be executed.
+	unknown
+	// broken: the server executed it and met data that are not the store's.
+	broken
+)
+
+// retriableReplies and refusedReplies are the first words of replies that a server gives
+// instead of executing a command.
+var (
+	retriableReplies = []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK", "BUSY", "NOREPLICAS", "MISCONF", "NOSCRIPT"}
+	refusedReplies   = []string{"OOM", "NOPERM", "NOAUTH", "WRONGPASS", "DENIED", "NOPROTO", "CROSSSLOT"}
+)
+
+// classify judges an error of one attempt. An error that it does not know is unknown.
+func classify(err error) outcome {
+	var reply redis.Error
+	var op *net.OpError
+	switch {
+	case errors.Is(err, redis.ErrPoolTimeout), errors.As(err, &op) && op.Op == "dial":
+		return retriable
+	case errors.Is(err, redis.ErrClosed):
+		return refused
+	case errors.As(err, &reply):
+		return classifyReply(reply.Error())
+	default:
+		return unknown
+	}
+}
+
+func classifyReply(text string) outcome {
+	word, _, _ := strings.Cut(text, " ")
+	for _, w := range retriableReplies {
+		if word == w {
+			return retriable
+		}
+	}
+	for _, w := range refusedReplies {
+		if word == w {
+			return refused
+		}
+	}
+	if strings.HasPrefix(text, "ERR max number of clients") {
+		return retriable
+	}
+	if strings.HasPrefix(text, "ERR unknown command") {
+		return refused
+	}
+	return broken
+}
+
+// failure is the fault of an operation that was not answered.
+func failure(err error) error {
+	if classify(err) == broken {
+		return fault.Wrap(fault.Internal, err)
+	}
+	return fault.Wrap(fault.StoreUnavailable, err)
+}
+
+// errReply says that a reply has not the form that its script gives it.
+var errReply = errors.New("a reply of an unknown form")
+
+// errUnanswered says that an operation's time was over before its first attempt.
+var errUnanswered = errors.New("no time left for an attempt")
+
+// isDone reports whether the caller's time is over.
+func isDone(ctx context.Context) bool { return ctx.Err() != nil }

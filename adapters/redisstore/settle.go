@@ -1,0 +1,108 @@
+package redisstore
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/invocation"
+	"github.com/toolboundary/toolboundary/ports"
+)
+
+// Settle implements ports.Invocations: one round trip. Only a settlement that its run's end or
+// budget turns into an error takes another: the script says what is needed and writes nothing.
+func (s *Store) Settle(ctx context.Context, next invocation.Record) (invocation.Record, error) {
+	if next.Status != invocation.Ready && next.Status != invocation.Error {
+		return invocation.Record{}, fault.New(fault.Internal)
+	}
+	if len(next.Owner) != invocation.OwnerLength || len(next.Digest) != invocation.OwnerLength {
+		return invocation.Record{}, fault.Wrap(fault.Internal, errOwner)
+	}
+	// An end of the run comes before or after its deadline, and bytes run out once: what is
+	// needed changes twice at most.
+	value, need := next, fault.Code("")
+	for range 4 {
+		a, _, err := s.run(ctx, call{
+			script: settleScript,
+			keys:   []string{s.keys.run(next.RunID), s.keys.record(next.RunID, next.ToolCallID)},
+			args: []any{next.Owner, next.ToolCallID, next.Digest, string(next.Status), next.Sizes.RawResponse, next.Sizes.AgentResult,
+				string(need)},
+			value: value.Encode(),
+			stage: s.keys.staged(next.RunID, next.Owner, value.Digest),
+		}, nil)
+		if err != nil {
+			return invocation.Record{}, err
+		}
+		switch a.code {
+		case "OK":
+			return settled(value, a)
+		case "REPEATED":
+			return s.repeated(ctx, next)
+		case "NEEDED":
+			need = fault.Code(a.str(0))
+			value = instead(next, need)
+		default:
+			return invocation.Record{}, verdict(a)
+		}
+	}
+	return invocation.Record{}, fault.Wrap(fault.StoreUnavailable, errUnanswered)
+}
+
+// instead returns what is stored in the place of a settlement, for the code that the store
+// gives.
+func instead(next invocation.Record, need fault.Code) invocation.Record {
+	switch need {
+	case "":
+		return next
+	case fault.RunBytesExhausted:
+		return next.Exhausted()
+	default:
+		return next.Interrupted(need)
+	}
+}
+
+func settled(rec invocation.Record, a answer) (invocation.Record, error) {
+	if a.str(0) != rec.Owner {
+		return invocation.Record{}, fault.Wrap(fault.StoreUnavailable, errReply)
+	}
+	for i, at := range []*time.Time{&rec.StartedAt, &rec.LeaseUntil, &rec.CompletedAt} {
+		var err error
+		if *at, err = parseTime(a.str(1 + i)); err != nil {
+			return invocation.Record{}, err
+		}
+	}
+	return cloned(rec), nil
+}
+
+// repeated returns the record that this settlement has made already.
+func (s *Store) repeated(ctx context.Context, next invocation.Record) (invocation.Record, error) {
+	found, err := s.Load(ctx, next.RunID, ports.Whole, next.ToolCallID)
+	if err != nil {
+		return invocation.Record{}, err
+	}
+	f, ok := found[next.ToolCallID]
+	switch {
+	case !ok:
+		return invocation.Record{}, fault.New(fault.InvocationNotFound)
+	case f.Fault != nil:
+		return invocation.Record{}, f.Fault
+	default:
+		return f.Record, nil
+	}
+}
+
+// parseTime reads a time of the stored form.
+func parseTime(stored string) (time.Time, error) {
+	at, err := time.Parse(`"`+time.RFC3339+`"`, stored)
+	if err != nil {
+		return time.Time{}, fault.Wrap(fault.Internal, err)
+	}
+	return at.UTC(), nil
+}
+
+// cloned returns a record whose bytes are the caller's own.
+func cloned(r invocation.Record) invocation.Record {
+	r.Request, r.RawResponse, r.AgentResult = bytes.Clone(r.Request), bytes.Clone(r.RawResponse), bytes.Clone(r.AgentResult)
+	return r
+}

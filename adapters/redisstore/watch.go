@@ -1,0 +1,108 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/run"
+)
+
+// pingInterval is how long a subscription may be silent before the server is asked whether it
+// is still there; it has as long again to answer.
+const pingInterval = time.Second
+
+// Watch implements ports.Cancellations. It returns nil when ctx is done; until then it
+// subscribes again after every interruption.
+func (s *Store) Watch(ctx context.Context, ended func(run.ID), subscribed func()) error {
+	for pause := firstPause; !isDone(ctx); pause = min(2*pause, lastPause) {
+		if s.watchOnce(ctx, ended, subscribed) {
+			pause = firstPause
+		}
+		wait(ctx, pause)
+	}
+	return nil
+}
+
+// watchOnce keeps one subscription until it breaks, and reports whether it stood.
+func (s *Store) watchOnce(ctx context.Context, ended func(run.ID), subscribed func()) (stood bool) {
+	sub := s.client.Subscribe(ctx, s.keys.channel())
+	defer sub.Close()
+	defer context.AfterFunc(ctx, func() { _ = sub.Close() })() // ends a read that waits
+	for asked := false; ; {
+		message, err := sub.ReceiveTimeout(ctx, pingInterval)
+		var timeout net.Error
+		switch {
+		case err == nil:
+			asked = false
+		case errors.As(err, &timeout) && timeout.Timeout() && !asked && !isDone(ctx):
+			asked = true
+			if sub.Ping(ctx) != nil {
+				return stood
+			}
+		default:
+			return stood
+		}
+		switch m := message.(type) {
+		case *redis.Subscription:
+			stood = true
+			subscribed()
+		case *redis.Message:
+			ended(run.ID(m.Payload))
+		}
+	}
+}
+
+// Ended implements ports.Cancellations: one round trip, and one more when a server has not met
+// the script yet.
+func (s *Store) Ended(ctx context.Context, ids ...run.ID) (map[run.ID]fault.Code, error) {
+	over := map[run.ID]fault.Code{}
+	if len(ids) == 0 {
+		return over, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	var err error = errUnanswered
+	for pause := firstPause; !isDone(ctx); pause = min(2*pause, lastPause) {
+		if err = s.askEnded(ctx, ids, over); err == nil {
+			return over, nil
+		}
+		if o := classify(err); o == refused || o == broken {
+			break
+		}
+		wait(ctx, pause)
+	}
+	return nil, failure(err)
+}
+
+func (s *Store) askEnded(ctx context.Context, ids []run.ID, over map[run.ID]fault.Code) error {
+	for _, verb := range [...]struct{ name, text string }{{"evalsha", endedScript.sha}, {"eval", endedScript.text}} {
+		pipe := s.client.Pipeline()
+		cmds := make([]*redis.Cmd, len(ids))
+		for i, id := range ids {
+			cmds[i] = pipe.Do(ctx, verb.name, verb.text, 1, s.keys.run(id))
+		}
+		_, _ = pipe.Exec(ctx)
+		var unknownScript bool
+		for i, cmd := range cmds {
+			reply, err := cmd.Slice()
+			a, err := read(reply, err)
+			switch {
+			case isNoScript(err):
+				unknownScript = true
+			case err != nil:
+				return err
+			case a.str(0) != "":
+				over[ids[i]] = fault.Code(a.str(0))
+			}
+		}
+		if !unknownScript {
+			return nil
+		}
+	}
+	return errReply
+}
