@@ -90,7 +90,7 @@ func TestConformance(t *testing.T) {
 	require.NoError(t, err)
 	list, err := filepath.Abs("notapplicable.yaml")
 	require.NoError(t, err)
-	s := serve(t, fixtures)
+	s := serve(t, configure(t, freeAddress(t), ""), fixtures)
 	token := s.open("conformance", []string{"test_simple_text", "test_error_handling", "json_schema_2020_12_tool"}, nil)
 	proxy := harnessProxy(t, s.url, token)
 	for version, scenarios := range applicable {
@@ -121,7 +121,7 @@ func TestEveryScenarioIsAccountedFor(t *testing.T) {
 			listed[strings.TrimSpace(name)] = reason
 		}
 	}
-	out := string(node(t, nil, "node_modules/@modelcontextprotocol/conformance/dist/index.js", "list"))
+	out := string(node(t, nil, nil, "node_modules/@modelcontextprotocol/conformance/dist/index.js", "list"))
 	server, _, _ := strings.Cut(out, "Client scenarios")
 	names := regexp.MustCompile(`(?m)^\s+- (\S+) \[(.*)\]$`).FindAllStringSubmatch(server, -1)
 	require.NotEmpty(t, names)

@@ -23,7 +23,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestGoClientOverHTTP(t *testing.T) {
-	s := serve(t, scripted)
+	s := serve(t, configure(t, freeAddress(t), ""), scripted)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "go", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{
@@ -44,8 +44,8 @@ func TestGoClientOverHTTP(t *testing.T) {
 func TestGoClientOverStdio(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], "mcp", "--config", configure(t, "127.0.0.1:0", "mcp: {run: {id_prefix: desk}}\n"))
-	cmd.Env = append(os.Environ(), actAsBinary+"=1")
+	cmd := exec.CommandContext(ctx, self(t), "mcp", "--config", configure(t, "127.0.0.1:0", "mcp: {run: {id_prefix: desk}}\n"))
+	cmd.Env = append(os.Environ(), actAsBinary+"=scripted")
 	var log lockedBuffer
 	cmd.Stderr = &log
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "go", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)

@@ -31,11 +31,15 @@ import (
 	"github.com/toolboundary/toolboundary/domain/tool"
 )
 
-// actAsBinary makes this test binary behave like the toolboundary binary with scripted tools.
+// actAsBinary makes this test binary behave like the toolboundary binary: "real" as it is,
+// "scripted" with scripted tools besides.
 const actAsBinary = "TOOLBOUNDARY_TEST_ACT_AS_BINARY"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(actAsBinary) != "" {
+	switch os.Getenv(actAsBinary) {
+	case "real":
+		os.Exit(bootstrap.Main("test"))
+	case "scripted":
 		os.Exit(bootstrap.Main("test", bootstrap.WithTools(scripted)))
 	}
 	os.Exit(m.Run())
@@ -83,20 +87,38 @@ type service struct {
 	url string
 }
 
-// serve starts the service and stops it when the test ends.
-func serve(t *testing.T, tools bootstrap.Builder) *service {
+// freeAddress returns an address on which nothing listens.
+func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	address := l.Addr().String()
 	require.NoError(t, l.Close())
-	path := configure(t, address, "")
+	return l.Addr().String()
+}
+
+// self returns the path of this test binary.
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	require.NoError(t, err)
+	return path
+}
+
+// serve starts the service with the configuration and stops it when the test ends. tools are
+// built besides the repository's own.
+func serve(t *testing.T, path string, tools ...bootstrap.Builder) *service {
+	t.Helper()
+	c, err := config.Load(path, os.LookupEnv)
+	require.NoError(t, err)
+	var options []bootstrap.Option
+	for _, build := range tools {
+		options = append(options, bootstrap.WithTools(build))
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	var log lockedBuffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- bootstrap.Run(ctx, "test", []string{"serve", "--config", path}, cli.Streams{In: strings.NewReader(""), Out: &log, Err: &log},
-			bootstrap.WithTools(tools))
+		ended <- bootstrap.Run(ctx, "test", []string{"serve", "--config", path}, cli.Streams{In: strings.NewReader(""), Out: &log, Err: &log}, options...)
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -107,7 +129,7 @@ func serve(t *testing.T, tools bootstrap.Builder) *service {
 			t.Errorf("the service did not stop:\n%s", log.String())
 		}
 	})
-	s := &service{t, "http://" + address}
+	s := &service{t, "http://" + c.Server.Listen}
 	require.Eventually(t, func() bool {
 		res, err := http.Get(s.url + "/healthz")
 		if err != nil {
@@ -127,6 +149,22 @@ func (s *service) open(id string, tools, sources []string) string {
 	s.harness(http.MethodPost, "/v1/runs", map[string]any{"run_id": id, "tools": tools, "data_sources": append([]string{}, sources...)}, &opened)
 	require.NotEmpty(s.t, opened.AgentToken)
 	return opened.AgentToken
+}
+
+// recorded returns the tool_call_ids of the run's records.
+func (s *service) recorded(id string) []string {
+	s.t.Helper()
+	var overview struct {
+		Invocations []struct {
+			ToolCallID string `json:"tool_call_id"`
+		} `json:"invocations"`
+	}
+	s.harness(http.MethodGet, "/v1/runs/"+id, nil, &overview)
+	var ids []string
+	for _, i := range overview.Invocations {
+		ids = append(ids, i.ToolCallID)
+	}
+	return ids
 }
 
 // harness makes a call with the harness key.

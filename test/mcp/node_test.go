@@ -1,11 +1,12 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -24,20 +25,20 @@ var install = sync.OnceValues(func() (string, error) {
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		return "", &exec.Error{Name: "install.sh: " + said.String(), Err: err}
+		return "", errors.Join(err, errors.New(said.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
 })
 
 // node runs a script of this directory and returns what it printed.
-func node(t *testing.T, env []string, args ...string) []byte {
+func node(t *testing.T, env []string, input []byte, args ...string) []byte {
 	t.Helper()
 	binary, err := install()
 	require.NoError(t, err, "these tests need Node.js 22 or later and npm")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env, cmd.Stdin = append(os.Environ(), env...), bytes.NewReader(input)
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -45,20 +46,26 @@ func node(t *testing.T, env []string, args ...string) []byte {
 	return out
 }
 
+// call is one call that clients/typescript.mjs makes; without an id it sends none.
+type call struct {
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	// Cancel, when set, is the reason with which the call is cancelled while it runs.
+	Cancel string `json:"cancel,omitempty"`
+}
+
 // report is what clients/typescript.mjs prints.
 type report struct {
-	ProtocolVersion, Server string
-	Tools                   []struct {
-		Name, Title  string
-		OutputSchema map[string]any
-		Annotations  map[string]any
-	}
-	Found, Nothing, Duplicate, Refused, Anonymous, After result
-	Unknown                                              struct {
-		Code    int
-		Message string
-	}
-	Cancelled string
+	Server  string
+	Tools   []listed
+	Results []result
+}
+
+type listed struct {
+	Name, Title, Description  string
+	InputSchema, OutputSchema json.RawMessage
+	Annotations               map[string]bool
 }
 
 type result struct {
@@ -70,52 +77,71 @@ type result struct {
 		AgentResult    json.RawMessage `json:"agent_result"`
 		Error          struct{ Code, Detail string }
 	}
+	Thrown struct {
+		Code    int
+		Message string
+	}
 }
 
 func (r result) code() string { return r.StructuredContent.Error.Code }
 
-func typescript(t *testing.T, env []string, args ...string) report {
+// typescript lists and makes the calls over the transport that args name.
+func typescript(t *testing.T, env []string, calls []call, args ...string) report {
 	t.Helper()
+	data, err := json.Marshal(calls)
+	require.NoError(t, err)
 	var r report
-	require.NoError(t, json.Unmarshal(node(t, env, append([]string{"clients/typescript.mjs"}, args...)...), &r))
+	require.NoError(t, json.Unmarshal(node(t, append(env, "CALLS="+string(data)), nil, append([]string{"clients/typescript.mjs"}, args...)...), &r))
 	require.Equal(t, "toolboundary", r.Server)
 	require.Len(t, r.Tools, 2)
-	require.Equal(t, "demo_query", r.Tools[0].Name)
-	require.Equal(t, "demo_schema", r.Tools[1].Name)
-	require.Equal(t, true, r.Tools[0].Annotations["readOnlyHint"])
-	require.Equal(t, false, r.Tools[0].Annotations["openWorldHint"])
-	require.NotEmpty(t, r.Tools[0].OutputSchema)
-	require.Equal(t, "call_1", r.Found.StructuredContent.ToolCallID)
-	require.JSONEq(t, `{"items":[1,"é"],"truncated":false}`, string(r.Found.StructuredContent.AgentResult))
-	require.Contains(t, r.Found.Content[0].Text, `"items":[1,"é"]`)
-	require.Equal(t, "NO_EVIDENCE", r.Nothing.StructuredContent.EvidenceStatus)
-	require.True(t, r.Duplicate.IsError)
-	require.Equal(t, "DUPLICATE_TOOL_CALL", r.Duplicate.code())
-	require.Equal(t, "customers.ssn is not available", r.Refused.StructuredContent.Error.Detail)
-	require.Equal(t, -32602, r.Unknown.Code)
+	require.Len(t, r.Results, len(calls))
+	for _, tool := range r.Tools {
+		require.True(t, tool.Annotations["readOnlyHint"])
+		require.False(t, tool.Annotations["openWorldHint"])
+		require.NotEmpty(t, tool.OutputSchema)
+	}
 	return r
 }
 
+var scriptedCalls = []call{
+	{ID: "call_1", Name: "demo_query", Arguments: json.RawMessage(`{"data_source":"shop","answer":[1,"é"]}`)},
+	{ID: "call_2", Name: "demo_schema", Arguments: json.RawMessage(`{"answer":[]}`)},
+	{ID: "call_1", Name: "demo_query", Arguments: json.RawMessage(`{"answer":[2]}`)},
+	{ID: "call_3", Name: "demo_query", Arguments: json.RawMessage(`{"refuse":{"code":"QUERY_REJECTED","reason":"UNKNOWN_COLUMN","detail":"customers.ssn is not available"}}`)},
+	{ID: "call_4", Name: "nosuch", Arguments: json.RawMessage(`{}`)},
+	{Name: "demo_query", Arguments: json.RawMessage(`{"answer":[3]}`)},
+}
+
+func requireScripted(t *testing.T, r report) {
+	t.Helper()
+	require.Equal(t, "demo_query", r.Tools[0].Name)
+	require.Equal(t, "demo_schema", r.Tools[1].Name)
+	require.Equal(t, "call_1", r.Results[0].StructuredContent.ToolCallID)
+	require.JSONEq(t, `{"items":[1,"é"],"truncated":false}`, string(r.Results[0].StructuredContent.AgentResult))
+	require.Contains(t, r.Results[0].Content[0].Text, `"items":[1,"é"]`)
+	require.Equal(t, "NO_EVIDENCE", r.Results[1].StructuredContent.EvidenceStatus)
+	require.True(t, r.Results[2].IsError)
+	require.Equal(t, "DUPLICATE_TOOL_CALL", r.Results[2].code())
+	require.Equal(t, "customers.ssn is not available", r.Results[3].StructuredContent.Error.Detail)
+	require.Equal(t, -32602, r.Results[4].Thrown.Code)
+}
+
 func TestTypeScriptClientOverHTTP(t *testing.T) {
-	s := serve(t, scripted)
-	r := typescript(t, nil, "http", s.url+"/mcp", s.open("ts-http", demoTools, demoSources))
-	require.Equal(t, "TOOL_CALL_ID_INVALID", r.Anonymous.code(), "over HTTP a JSON-RPC id is no identity")
-	var overview struct {
-		Invocations []struct {
-			ToolCallID string `json:"tool_call_id"`
-		} `json:"invocations"`
-	}
-	s.harness("POST", "/v1/runs/ts-http/cancel", nil, &overview)
-	require.NotEmpty(t, overview.Invocations)
-	require.Equal(t, "call_1", overview.Invocations[0].ToolCallID)
+	s := serve(t, configure(t, freeAddress(t), ""), scripted)
+	r := typescript(t, nil, scriptedCalls, "http", s.url+"/mcp", s.open("ts-http", demoTools, demoSources))
+	requireScripted(t, r)
+	require.Equal(t, "TOOL_CALL_ID_INVALID", r.Results[5].code(), "over HTTP a JSON-RPC id is no identity")
+	require.Equal(t, []string{"call_1", "call_2"}, s.recorded("ts-http"))
 }
 
 func TestTypeScriptClientOverStdio(t *testing.T) {
-	self, err := filepath.Abs(os.Args[0])
-	require.NoError(t, err)
-	r := typescript(t, []string{actAsBinary + "=1"}, "stdio", self, "mcp", "--config", configure(t, "127.0.0.1:0", ""))
-	require.False(t, r.Anonymous.IsError)
-	require.NotEmpty(t, r.Anonymous.StructuredContent.ToolCallID, "over stdio the JSON-RPC id is taken")
-	require.Contains(t, r.Cancelled, "enough")
-	require.Equal(t, "EVIDENCE_FOUND", r.After.StructuredContent.EvidenceStatus)
+	calls := append([]call{}, scriptedCalls...)
+	calls = append(calls, call{ID: "call_5", Name: "demo_query", Arguments: json.RawMessage(`{"do":"block"}`), Cancel: "enough"},
+		call{ID: "call_6", Name: "demo_query", Arguments: json.RawMessage(`{"answer":[6]}`)})
+	r := typescript(t, []string{actAsBinary + "=scripted"}, calls, "stdio", self(t), "mcp", "--config", configure(t, "127.0.0.1:0", ""))
+	requireScripted(t, r)
+	require.False(t, r.Results[5].IsError)
+	require.NotEmpty(t, r.Results[5].StructuredContent.ToolCallID, "over stdio the JSON-RPC id is taken")
+	require.Contains(t, r.Results[6].Thrown.Message, "enough")
+	require.Equal(t, "EVIDENCE_FOUND", r.Results[7].StructuredContent.EvidenceStatus)
 }

@@ -137,8 +137,8 @@ func overStdio(t *testing.T, e entry) {
 	defer cancel()
 	args := slices.Clone(e.Args)
 	args[len(args)-1] = configure(t, "127.0.0.1:0", "")
-	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	cmd.Env = append(os.Environ(), actAsBinary+"=1")
+	cmd := exec.CommandContext(ctx, self(t), args...)
+	cmd.Env = append(os.Environ(), actAsBinary+"=scripted")
 	for name, value := range e.Env {
 		cmd.Env = append(cmd.Env, name+"="+filled(value, "secret"))
 	}
@@ -151,7 +151,7 @@ func overStdio(t *testing.T, e entry) {
 
 func overHTTP(t *testing.T, e entry) {
 	t.Helper()
-	s := serve(t, scripted)
+	s := serve(t, configure(t, freeAddress(t), ""), scripted)
 	token := s.open("snippet", demoTools, demoSources)
 	at, err := url.Parse(e.URL)
 	require.NoError(t, err)
