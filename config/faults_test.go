@@ -32,6 +32,7 @@ data_sources:
     functions: default
     allow:
       shop.customers: [id, name, {column: email, sensitive: true}]
+    require_read_only_account: true
 mcp:
   run: {ttl: 12h}
 `
@@ -73,8 +74,8 @@ func TestEachFaultAloneIsOneProblem(t *testing.T) {
 		{"number too large", "max_rows: 200", "max_rows: 1000001", "data_sources.shop.max_rows"},
 		{"number beyond 64 bits", "max_rows: 200", "max_rows: 99999999999999999999", "data_sources.shop.max_rows"},
 		{"negative", "max_calls: 50", "max_calls: -1", "runs.budget.max_calls"},
-		{"boolean in the old spelling", "max_rows: 200", "require_read_only_account: yes", "data_sources.shop.require_read_only_account"},
-		{"boolean left empty", "max_rows: 200", "require_read_only_account:", "data_sources.shop.require_read_only_account"},
+		{"boolean in the old spelling", "require_read_only_account: true", "require_read_only_account: yes", "data_sources.shop.require_read_only_account"},
+		{"boolean left empty", "require_read_only_account: true", "require_read_only_account:", "data_sources.shop.require_read_only_account"},
 		{"size with a decimal unit", "64KiB", "64KB", "limits.request"},
 		{"size below zero", "64KiB", "-1", "limits.request"},
 		{"size of zero", "64KiB", "0", "limits.request"},
@@ -154,6 +155,9 @@ func TestEachFaultAloneIsOneProblem(t *testing.T) {
 		{"column with a blank", "[id, name,", "[id, 'name ',", "data_sources.shop.allow.shop.customers[1]"},
 		{"sensitive misspelt", "sensitive", "sensitiv", "data_sources.shop.allow.shop.customers[2].sensitiv"},
 		{"sensitive left empty", "sensitive: true", "sensitive: ", "data_sources.shop.allow.shop.customers[2].sensitive"},
+		{"left out and allowed", "    require_read_only", "    left_out: {shop.customers: [ssn, NAME]}\n    require_read_only", "data_sources.shop.left_out.shop.customers[1]"},
+		{"left out of a table that is not allowed", "    require_read_only", "    left_out: {shop.orders: [ssn]}\n    require_read_only", "data_sources.shop.left_out.shop.orders"},
+		{"view that is not allowed", "    require_read_only", "    views: [shop.customers, shop.v]\n    require_read_only", "data_sources.shop.views[1]"},
 		{"comment with a line end", "sensitive: true", `comment: "a\nb"`, "data_sources.shop.allow.shop.customers[2].comment"},
 		{"run's prefix", "{ttl: 12h}", "{id_prefix: a b}", "mcp.run.id_prefix"},
 		{"source of the run", "{ttl: 12h}", "{data_sources: [shop, sohp]}", "mcp.run.data_sources[1]"},
@@ -198,7 +202,7 @@ func TestTwelveFaultsAreReportedAtOnce(t *testing.T) {
 	var problems *Problems
 	require.ErrorAs(t, err, &problems)
 	require.Len(t, problems.List, 12)
-	require.Len(t, problems.Warnings, 2)
+	require.Len(t, problems.Warnings, 3)
 	golden(t, "testdata/twelve.golden", err.Error()+"\n")
 }
 

@@ -31,12 +31,20 @@ func environment(name string) (string, bool) {
 	return value, ok
 }
 
+func pathsOf(list []Problem) []string {
+	paths := make([]string, len(list))
+	for i, p := range list {
+		paths[i] = p.Path
+	}
+	return paths
+}
+
 func empty(string) (string, bool) { return "", false }
 
 func TestCorpusConfigurationLoads(t *testing.T) {
 	cfg, err := Load("testdata/corpus.yaml", environment, ForServe())
 	require.NoError(t, err)
-	require.Empty(t, cfg.Warnings())
+	require.Equal(t, []string{"data_sources.shop.require_read_only_account"}, pathsOf(cfg.Warnings()))
 	shop := SourcesOf[*MySQL](cfg.DataSources)["shop"]
 	require.NotNil(t, shop)
 	require.Equal(t, "127.0.0.1:3306", shop.Address)
@@ -58,7 +66,7 @@ func TestCorpusConfigurationLoads(t *testing.T) {
 func TestDesignExampleLoadsWithItsDefaults(t *testing.T) {
 	cfg, err := Load("testdata/design.yaml", environment, ForServe())
 	require.NoError(t, err)
-	require.Empty(t, cfg.Warnings())
+	require.Equal(t, []string{"data_sources.shop.require_read_only_account"}, pathsOf(cfg.Warnings()))
 	require.True(t, SourcesOf[*MySQL](cfg.DataSources)["shop"].Functions.Default)
 
 	bare, err := Parse([]byte("data_sources: {}"), empty)

@@ -32,6 +32,9 @@ type MySQL struct {
 	DefaultSchema          string    `yaml:"default_schema" doc:"Schema of table names without one."`
 	Functions              Functions `yaml:"functions" doc:"SQL functions that queries may call: default, or a list of names."`
 	Allow                  Allowlist `yaml:"allow" doc:"What may be read: schema.table to its columns. Everything else is refused."`
+	// LeftOut and Views are for allowlist check, which reports what stands in neither list.
+	LeftOut Allowlist `yaml:"left_out" doc:"Columns of allowed tables that are known and not readable: allowlist check reports those that stand in neither list."`
+	Views   []string  `yaml:"views" doc:"Allowed names, as schema.table, that are known to be views: allowlist check reports a table that became one."`
 }
 
 func newMySQL() *MySQL {
@@ -48,6 +51,10 @@ func (m *MySQL) Validate(at Place) {
 	if !m.Password.given() {
 		at.Key("password_env").Warn("The data source connects without a password.", "Give the account a password and name it by password_env or password_file.")
 	}
+	if !m.RequireReadOnlyAccount {
+		at.Key("require_read_only_account").Warn("An account that may write is accepted, with a warning in the log only.", "Write require_read_only_account: true; allowlist grants prints what makes such an account.")
+	}
+	m.validateKnown(at)
 	if len(m.Allow) == 0 {
 		at.Key("allow").Warn("Nothing may be read: every query is refused.", "List tables and columns; allowlist init writes such a list.")
 	}
@@ -61,6 +68,46 @@ func (m *MySQL) Validate(at Place) {
 	if !slices.ContainsFunc(m.Allow, func(t Table) bool { return t.Schema == m.DefaultSchema }) {
 		place.Warn("No table of the default schema may be read.", "Check its spelling: schema names are case-sensitive.")
 	}
+}
+
+// validateKnown checks left_out and views against allow.
+func (m *MySQL) validateKnown(at Place) {
+	for _, left := range m.LeftOut {
+		place := at.Key("left_out").Key(left.Schema + "." + left.Name)
+		allowed := m.table(left.Schema, left.Name)
+		if allowed == nil {
+			place.Problem("The table is not below allow, so all of it is left out.", "Remove it from left_out, or allow some of its columns.")
+			continue
+		}
+		for i, c := range left.Columns {
+			if slices.ContainsFunc(allowed.Columns, func(a Column) bool { return fold(a.Name) == fold(c.Name) }) {
+				place.Index(i).Problem("The column stands below allow too.", "Remove it from one of the two.")
+			}
+		}
+	}
+	for i, name := range m.Views {
+		schema, table, ok := splitTable(name)
+		if !ok || m.table(schema, table) == nil {
+			at.Key("views").Index(i).Problem("The name is not below allow.", "Write it as allow has it, as in shop.orders, or remove it.")
+		}
+	}
+}
+
+// table returns the allowed table of that name, or nil.
+func (m *MySQL) table(schema, name string) *Table {
+	i := slices.IndexFunc(m.Allow, func(t Table) bool { return t.Schema == schema && t.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &m.Allow[i]
+}
+
+// IsView reports whether the table is listed below views.
+func (m *MySQL) IsView(t Table) bool {
+	return slices.ContainsFunc(m.Views, func(name string) bool {
+		schema, table, ok := splitTable(name)
+		return ok && schema == t.Schema && table == t.Name
+	})
 }
 
 // Functions are the SQL functions that queries may call.

@@ -24,6 +24,7 @@ func TestRiskyButLegalIsAWarning(t *testing.T) {
 		{"database verified", "127.0.0.1:3306", "db:3306\n    tls: true", ""},
 		{"database on loopback", "127.0.0.1:3306", "'[::1]:3306'", ""},
 		{"database without a password", "    password_env: SHOP_PASSWORD\n", "", "data_sources.shop.password_env"},
+		{"account that may write", "    require_read_only_account: true\n", "", "data_sources.shop.require_read_only_account"},
 		{"nothing allowed", "\n      shop.customers: [id, name, {column: email, sensitive: true}]", "", "data_sources.shop.allow"},
 		{"default schema that is not allowed", "max_rows: 200", "default_schema: Shop", "data_sources.shop.default_schema"},
 		{"cell above the result", "max_rows: 200", "max_cell: 64KiB", "data_sources.shop.max_cell"},

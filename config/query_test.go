@@ -1,0 +1,63 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// S43: the connection comes from the environment only, and nothing of it has a default.
+func TestQueryFromEnvS43(t *testing.T) {
+	full := map[string]string{QueryHost: "127.0.0.1", QueryUser: "reader", QueryPassword: password}
+	rows := []struct {
+		name    string
+		change  map[string]string
+		drop    string
+		problem string
+	}{
+		{"whole", nil, "", ""},
+		{"no host", nil, QueryHost, QueryHost},
+		{"no user", nil, QueryUser, QueryUser},
+		{"no password", nil, QueryPassword, QueryPassword},
+		{"empty host", map[string]string{QueryHost: ""}, "", QueryHost},
+		{"empty password", map[string]string{QueryPassword: ""}, "", QueryPassword},
+		{"a DSN", map[string]string{QueryHost: "root:" + password + "@tcp(db)/x"}, "", QueryHost},
+		{"bad port", map[string]string{QueryPort: "mysql"}, "", QueryHost},
+		{"two passwords", map[string]string{QueryPasswordFile: "x"}, "", QueryPasswordFile},
+		{"file that is missing", map[string]string{QueryPasswordFile: "testdata/absent"}, QueryPassword, QueryPasswordFile},
+		{"bad TLS", map[string]string{QueryTLS: "maybe"}, "", QueryTLS},
+		{"server's schema", map[string]string{QuerySchema: "mysql"}, "", QuerySchema},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			values := maps.Clone(full)
+			maps.Copy(values, row.change)
+			delete(values, row.drop)
+			m, err := QueryFromEnv(func(name string) (string, bool) { v, ok := values[name]; return v, ok })
+			if row.problem == "" {
+				require.NoError(t, err)
+				require.Equal(t, "127.0.0.1:3306", m.Address)
+				require.Equal(t, password, m.Password.Reveal())
+				require.Equal(t, TLSDisabled, m.TLS)
+				require.NotContains(t, fmt.Sprintf("%+v", m), password)
+				return
+			}
+			var problems *Problems
+			require.ErrorAs(t, err, &problems)
+			require.Equal(t, []string{row.problem}, pathsOf(problems.List), err.Error())
+			require.NotContains(t, err.Error(), password)
+		})
+	}
+	_, err := QueryFromEnv(empty)
+	var problems *Problems
+	require.ErrorAs(t, err, &problems)
+	require.ElementsMatch(t, []string{QueryHost, QueryUser, QueryPassword}, pathsOf(problems.List), "all at once")
+
+	remote := maps.Clone(full)
+	remote[QueryHost] = "db.example.com"
+	m, err := QueryFromEnv(func(name string) (string, bool) { v, ok := remote[name]; return v, ok })
+	require.NoError(t, err)
+	require.Equal(t, TLSVerify, m.TLS, "a password does not cross a network in the clear unless somebody says so")
+}
