@@ -53,6 +53,12 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	if len(p) > int(b.Limit)-len(b.data) {
 		return 0, fault.New(fault.ResultTooLarge)
 	}
+	if need := len(b.data) + len(p); need > cap(b.data) {
+		// Doubling leaves less garbage than append does, and nothing is taken past the limit.
+		grown := make([]byte, len(b.data), min(max(2*cap(b.data), need), int(b.Limit)))
+		copy(grown, b.data)
+		b.data = grown
+	}
 	b.data = append(b.data, p...)
 	return len(p), nil
 }
