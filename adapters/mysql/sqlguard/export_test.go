@@ -7,3 +7,14 @@ func (g *Guard) PrepareBare(sql string, params []Param) (*Plan, *Rejection) {
 
 // DriverValue is what a parameter is bound as.
 func (p Param) DriverValue() any { return p.value }
+
+// Verifies prints sql and reports whether the self-check takes text for the printed statement.
+func (g *Guard) Verifies(sql, text string, params []Param) bool {
+	w := newWorker()
+	stmt, rejection := w.read(g, sql, params, maxNesting)
+	if rejection != nil {
+		return false
+	}
+	w.printer.print(stmt)
+	return w.verify(g, stmt, text)
+}
