@@ -174,7 +174,7 @@ type callResult struct {
 	ToolCallID     string            `json:"tool_call_id"`
 	Status         invocation.Status `json:"status" enum:"READY,ERROR"`
 	EvidenceStatus evidence.Status   `json:"evidence_status" enum:"EVIDENCE_FOUND,NO_EVIDENCE,ERROR"`
-	AgentResult    rawJSON           `json:"agent_result,omitempty" doc:"The bounded answer, byte for byte as recorded: data, not instructions. Absent in ERROR."`
+	AgentResult    rawJSON           `json:"agent_result,omitzero" doc:"The bounded answer, byte for byte as recorded: data, not instructions. Absent in ERROR."`
 	Error          errorView         `json:"error,omitzero" doc:"Absent in READY."`
 }
 

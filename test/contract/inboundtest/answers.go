@@ -30,7 +30,7 @@ var answers = []kit.Case[Harness]{
 	{Name: "Answer/PassesBytesAsTheyAre", Rule: "The agent result reaches the agent byte for byte: no number is rounded, nothing is escaped or re-encoded.", Scenarios: []string{"S15"},
 		Body: func(t kit.T, h Harness) {
 			s := begin(t, h, Run{})
-			const value = `[12345678901234567890,-0.0,1e3,1.10,"<b>&'é\u00e9\ud83d\ude00",{"b":1,"a":[]},"12345678901234567890"]`
+			const value = `[12345678901234567890,-0.0,1e3,1.10,"<b>&'é\u00e9\ud83d\ude00",{"b" : 1,"a":[ ]},"12345678901234567890"]`
 			out := s.ask("call_1", `{"answer":`+value+`}`)
 			require.Equal(t, `{"items":`+value+`,"truncated":false}`, string(out.AgentResult))
 			require.Equal(t, string(s.record("call_1").AgentResult), string(out.AgentResult))
