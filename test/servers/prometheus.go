@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -99,6 +100,18 @@ func metricsServer(t testing.TB, p *Process, product, version string, port int) 
 			t.Errorf("stop %s: %v", product, err)
 		}
 	})
+	// VictoriaMetrics says that it has started before it listens.
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	if err := poll(ctx, func() bool {
+		conn, err := net.DialTimeout("tcp", loopback(port), time.Second)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	}); err != nil {
+		t.Fatalf("%s: it does not listen: %v", product, err)
+	}
 	report(t, s.Product, s.Version, loopback(port))
 	return s
 }
