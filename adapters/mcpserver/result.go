@@ -67,7 +67,7 @@ func refused(id run.ID, err error) application.Result {
 // body is what an agent gets of a call, on every inbound adapter alike.
 type body struct {
 	RunID          run.ID            `json:"run_id,omitempty"`
-	ToolCallID     string            `json:"tool_call_id,omitempty"`
+	ToolCallID     string            `json:"tool_call_id"`
 	Status         invocation.Status `json:"status"`
 	EvidenceStatus evidence.Status   `json:"evidence_status"`
 	Error          *failure          `json:"error,omitempty"`
@@ -84,7 +84,7 @@ type failure struct {
 // run is the process's own, and nobody else can open another.
 const restart = "The run of this MCP server is over: restart the server to get a new one."
 
-// render returns the body of a result. Ids that are not safe are left out.
+// render returns the body of a result. Ids that are not safe are not shown.
 func render(res application.Result, stdio bool) json.RawMessage {
 	b := body{Status: res.Status, EvidenceStatus: res.EvidenceStatus}
 	if res.RunID.Check() == nil {
