@@ -87,17 +87,6 @@ func newWriter(limit limits.RawBytes, sc scope, kind string) (*writer, error) {
 	return w, w.write([]byte(`{"scope":`), head, []byte(`,"kind":"`+kind+`","series":[`))
 }
 
-func (w *writer) add(s series) error {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	if w.series++; w.series > 1 {
-		text = append([]byte{','}, text...)
-	}
-	return w.write(text)
-}
-
 func (w *writer) close(more bool, e ending) (json.RawMessage, error) {
 	tail, err := json.Marshal(struct {
 		More bool `json:"more"`

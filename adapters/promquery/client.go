@@ -2,12 +2,16 @@ package promquery
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
@@ -24,12 +28,11 @@ func (s statement) run(ctx context.Context, limit limits.RawBytes) (json.RawMess
 	defer func() { <-s.source.slots }()
 	response, err := s.send(ctx)
 	if err != nil {
-		return nil, fault.Wrap(fault.DataSourceUnavailable, err)
+		return nil, unreachable(err)
 	}
 	defer response.Body.Close()
-	// What is read of the body is bounded too: it holds more than what is kept of it, such as
-	// statistics, but not much more.
-	body := &bounded{r: response.Body, left: 2*int64(limit) + 64<<10}
+	// What is read of the body is bounded too: it holds little that is not kept.
+	body := &bounded{r: response.Body, left: int64(limit) + 256<<10}
 	if response.StatusCode != http.StatusOK {
 		return nil, refused(response.StatusCode, body)
 	}
@@ -41,7 +44,11 @@ func (s *source) enter(ctx context.Context) error {
 	defer timer.Stop()
 	select {
 	case s.slots <- struct{}{}:
-		return ctx.Err()
+		if err := ctx.Err(); err != nil { // select chooses at random when both are ready
+			<-s.slots
+			return err
+		}
+		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
@@ -108,6 +115,26 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// unreachable is a fault whose cause says what happened without saying where: the errors of
+// net/http carry addresses and URLs.
+func unreachable(err error) error {
+	var number syscall.Errno
+	var dns *net.DNSError
+	var tlsErr *tls.CertificateVerificationError
+	cause := errors.New("the connection failed")
+	switch {
+	case errors.As(err, &number):
+		cause = number
+	case errors.As(err, &dns):
+		cause = errors.New("the host's name cannot be resolved")
+	case errors.As(err, &tlsErr):
+		cause = errors.New("the server's certificate is not trusted")
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		cause = io.ErrUnexpectedEOF
+	}
+	return fault.Wrap(fault.DataSourceUnavailable, cause)
+}
+
 // maxComplaint is how much of an error's body is read.
 const maxComplaint = 16 << 10
 
@@ -115,7 +142,7 @@ const maxComplaint = 16 << 10
 func refused(status int, body io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(body, maxComplaint))
 	if err != nil {
-		return fault.Wrap(fault.DataSourceUnavailable, err)
+		return unreachable(err)
 	}
 	var complaint struct {
 		Type  string `json:"errorType"`

@@ -54,7 +54,8 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 		text = string(data)
 	}
 	m.given = true
-	if rest, relative := strings.CutPrefix(text, "now"); relative || strings.HasPrefix(text, "-") {
+	quoted := data[0] == '"'
+	if rest, relative := strings.CutPrefix(text, "now"); quoted && (relative || strings.HasPrefix(text, "-")) {
 		if rest == "" {
 			return nil
 		}

@@ -33,6 +33,9 @@ type Source struct {
 	MinStep time.Duration
 	// MaxPoints is the most steps of a range query. Default 1000.
 	MaxPoints int
+	// MaxEvaluations bounds the steps of a query times the inner evaluations of its subqueries.
+	// Default 100 000.
+	MaxEvaluations int
 	// MaxSeries is the most series that are read; an answer with more is cut and says so.
 	// Default 100.
 	MaxSeries int
@@ -40,9 +43,6 @@ type Source struct {
 	// DATA_SOURCE_BUSY. Default 4.
 	MaxConcurrent int
 }
-
-// maxEvaluations bounds steps times the inner evaluations of subqueries.
-const maxEvaluations = 100_000
 
 type source struct {
 	Source
@@ -89,7 +89,7 @@ func (s Source) withDefaults() Source {
 	for _, d := range []struct {
 		at      *int
 		initial int
-	}{{&s.MaxPoints, 1000}, {&s.MaxSeries, 100}, {&s.MaxConcurrent, 4}} {
+	}{{&s.MaxPoints, 1000}, {&s.MaxEvaluations, 100_000}, {&s.MaxSeries, 100}, {&s.MaxConcurrent, 4}} {
 		if *d.at == 0 {
 			*d.at = d.initial
 		}

@@ -82,7 +82,7 @@ func (t *Tool) Prepare(raw json.RawMessage, sc tool.Scope) (tool.Plan, error) {
 	if err != nil {
 		return tool.Plan{}, err
 	}
-	if err := w.affordable(st); err != nil {
+	if err := s.affordable(w, st); err != nil {
 		return tool.Plan{}, err
 	}
 	return tool.Plan{DataSource: s.ID, Timeout: s.Timeout, Bounds: tool.Bounds{Rows: s.MaxSeries}, Body: statement{s, st, w}}, nil
@@ -96,7 +96,7 @@ func (t *Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawByte
 	}
 	raw, err := st.run(ctx, limit)
 	if err != nil && ctx.Err() != nil && fault.CodeOf(err) != fault.ResultTooLarge {
-		return nil, fault.Of(ctx.Err()).WithCause(err)
+		return nil, fault.Of(ctx.Err())
 	}
 	return raw, err
 }

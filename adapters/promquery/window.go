@@ -73,12 +73,12 @@ func (s *source) fittingStep(length time.Duration) time.Duration {
 }
 
 // affordable refuses what is fine in each part and too much together.
-func (w window) affordable(st promguard.Statement) error {
+func (s *source) affordable(w window, st promguard.Statement) error {
 	switch {
 	case st.Matrix && !w.instant():
 		return fault.Because(fault.QueryRejected, promguard.ReasonResultType, "a range query needs an instant vector: leave out the [range] at the end, or put a function such as rate() around it")
-	case w.points()*int64(st.Inner) > maxEvaluations:
-		return fault.Because(fault.QueryRejected, promguard.ReasonLimit, fmt.Sprintf("steps times the evaluations of subqueries are more than %d: use larger steps", maxEvaluations))
+	case w.points()*int64(st.Inner) > int64(s.MaxEvaluations):
+		return fault.Because(fault.QueryRejected, promguard.ReasonLimit, fmt.Sprintf("steps times the evaluations of subqueries are more than %d: use larger steps", s.MaxEvaluations))
 	}
 	return nil
 }
