@@ -80,6 +80,16 @@ func SecretFromEnv(env func(string) (string, bool), flag, variable string) (Secr
 	return value, nil
 }
 
+// SecretFromFile returns what a file holds that a flag names; its error is *Problems.
+func SecretFromFile(flag, name string) (Secret, error) {
+	r := &reader{report: newReport(), options: options{secrets: true}}
+	value := r.secretFromFile(Place{report: r.report}.Key(flag), name)
+	if len(r.problems) > 0 {
+		return Secret{}, &Problems{File: "command line", List: r.problems}
+	}
+	return value, nil
+}
+
 // variable returns the value of a variable that has no default, or reports that it is missing.
 func (r *reader) variable(root Place, name, fix string) string {
 	value, _ := r.env(name)

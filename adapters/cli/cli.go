@@ -1,16 +1,20 @@
 // Package cli parses the command line of toolboundary and prints what commands return.
 //
 // It decides nothing: what a command does is a function of Functions, which cmd/app fills in.
+// Text that comes from a database or a service is made safe for a terminal before it is shown.
 // Exit codes: 0 ok, 1 failed, 2 usage or configuration.
 package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
 )
 
 // Exit codes of every command.
@@ -52,21 +56,33 @@ type Functions struct {
 	ConfigSchema func(s Streams) error
 	// Version prints the version and build information.
 	Version func(asJSON bool, s Streams) error
-}
-
-// GuardArgs are the arguments of guard.
-type GuardArgs struct {
-	ConfigPath string
-	DataSource string
-	Explain    bool
+	// Query answers one statement of the operator's own with a page of rows (S43).
+	Query func(ctx context.Context, args QueryArgs) (Page, error)
+	// AllowlistInit returns a draft in YAML, AllowlistGrants statements in SQL.
+	AllowlistInit   func(ctx context.Context, args InitArgs) (string, error)
+	AllowlistGrants func(ctx context.Context, args GrantsArgs) (string, error)
+	// AllowlistCheck compares the allowlist with its database.
+	AllowlistCheck func(ctx context.Context, args SourceArgs) (Drifts, error)
+	// Doctor looks at everything that a configuration connects to.
+	Doctor func(ctx context.Context, args DoctorArgs) ([]Finding, error)
+	// RunOverview, RunCancel and Record ask a running service and return its answers.
+	RunOverview func(ctx context.Context, at Service, runID string) (json.RawMessage, error)
+	RunCancel   func(ctx context.Context, at Service, runID string) (json.RawMessage, error)
+	Record      func(ctx context.Context, at Service, runID, toolCallID string) (json.RawMessage, error)
 }
 
 type grammar struct {
-	Serve   serveCmd   `cmd:"" help:"Run the service."`
-	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Serve one MCP client over standard input and output."`
-	Guard   guardCmd   `cmd:"" help:"Judge SQL statements without a database: JSON lines in, verdict lines out."`
-	Config  configCmd  `cmd:"" help:"Check a configuration, or print its schema."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Serve      serveCmd      `cmd:"" help:"Run the service."`
+	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Serve one MCP client over standard input and output."`
+	Query      queryCmd      `cmd:"" help:"Run one SELECT, read only, on the database that the environment names."`
+	Guard      guardCmd      `cmd:"" help:"Judge SQL statements without a database: JSON lines in, verdict lines out."`
+	Allowlist  allowlistCmd  `cmd:"" help:"Draft an allowlist, find where it has drifted, print it as grants."`
+	Config     configCmd     `cmd:"" help:"Check a configuration, or print its schema."`
+	Doctor     doctorCmd     `cmd:"" help:"Connect to everything that a configuration names and say what is wrong."`
+	Runs       runsCmd       `cmd:"" help:"See and cancel the runs of a running service."`
+	Record     recordCmd     `cmd:"" help:"See a canonical record of a running service."`
+	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
 // run is what every command's Run method gets.
@@ -79,18 +95,14 @@ type run struct {
 // Run parses the arguments, runs the command and returns the exit code.
 func Run(ctx context.Context, args []string, s Streams, do Functions) int {
 	code, exited := OK, false
-	var g grammar
-	parser, err := kong.New(&g,
-		kong.Name("toolboundary"),
-		kong.Description("Lets AI agents read production data without trusting them."),
-		kong.Writers(s.Out, s.Err),
-		kong.Exit(func(c int) { code, exited = c, true }),
-		kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	)
+	parser, err := newParser(kong.Writers(s.Out, s.Err), kong.Exit(func(c int) { code, exited = c, true }))
 	if err != nil {
 		fmt.Fprintln(s.Err, "toolboundary:", err)
 		return Failed
+	}
+	if len(args) > 0 && args[0] == completeWord {
+		complete(s.Out, parser.Model.Node, args[1:])
+		return OK
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -100,95 +112,76 @@ func Run(ctx context.Context, args []string, s Streams, do Functions) int {
 		return code
 	}
 	if err != nil {
-		fmt.Fprintf(s.Err, "toolboundary: %v\nRun toolboundary --help to see what it can do.\n", err)
+		fmt.Fprintf(s.Err, "toolboundary: %s\nRun toolboundary --help to see what it can do.\n", lines(err.Error()))
 		return Usage
 	}
-	return report(s.Err, parsed.Run(&run{ctx, s, do}))
+	return report(s, wantsJSON(parsed), parsed.Run(&run{ctx, s, do}))
 }
 
-func report(w io.Writer, err error) int {
-	var usage UsageError
-	switch {
-	case err == nil:
+func newParser(options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(&grammar{}, append([]kong.Option{
+		kong.Name("toolboundary"),
+		kong.Description("Lets AI agents read production data without trusting them.\n\nExit codes: 0 ok, 1 failed, 2 usage or configuration."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	}, options...)...)
+}
+
+// wantsJSON reports whether the command was asked for JSON; its failures are JSON then, too.
+func wantsJSON(c *kong.Context) bool {
+	for _, f := range c.Flags() {
+		if f.Name == "output" {
+			return fmt.Sprint(c.FlagValue(f)) == "json"
+		}
+	}
+	return false
+}
+
+func report(s Streams, asJSON bool, err error) int {
+	if err == nil {
 		return OK
-	case errors.Is(err, ErrReported):
-		return Failed
-	case errors.As(err, &usage):
-		fmt.Fprintln(w, "toolboundary:", err)
-		return Usage
-	default:
-		fmt.Fprintln(w, "toolboundary:", err)
-		return Failed
 	}
-}
-
-// configFlag is the flag of every command that needs a configuration.
-type configFlag struct {
-	Path string `name:"config" short:"c" required:"" placeholder:"FILE" help:"Configuration file (YAML)."`
-}
-
-type serveCmd struct{ configFlag }
-
-func (c *serveCmd) Help() string { return "Example: toolboundary serve --config toolboundary.yaml" }
-func (c *serveCmd) Run(r *run) error {
-	return r.do.Serve(r.ctx, c.Path)
-}
-
-type mcpCmd struct{ configFlag }
-
-func (c *mcpCmd) Help() string {
-	return "One process, one run: opened at the start from the configuration's mcp.run, ended at exit.\nExample: toolboundary mcp --config toolboundary.yaml"
-}
-func (c *mcpCmd) Run(r *run) error { return r.do.MCP(r.ctx, c.Path, r.Streams) }
-
-type guardCmd struct {
-	configFlag
-	DataSource string `required:"" placeholder:"ID" help:"Data source whose allowlist holds."`
-	Explain    bool   `help:"Print tables, columns, lineage and the SQL that would run."`
-}
-
-func (c *guardCmd) Help() string {
-	return "Reads {\"id\":…,\"sql\":…,\"params\":[…]} lines; needs no connection and no credentials.\n" +
-		"Example: echo '{\"id\":1,\"sql\":\"SELECT id FROM customers\"}' | toolboundary guard --config toolboundary.yaml --data-source shop"
-}
-func (c *guardCmd) Run(r *run) error {
-	return r.do.Guard(r.ctx, GuardArgs{c.Path, c.DataSource, c.Explain}, r.Streams)
-}
-
-type outputFlag struct {
-	Output string `enum:"text,json" default:"text" help:"Output format: text or json."`
-}
-
-type configCmd struct {
-	Check  configCheckCmd  `cmd:"" help:"Report every fault of a configuration, with its path and how to fix it."`
-	Schema configSchemaCmd `cmd:"" help:"Print the configuration's JSON Schema, for editors."`
-}
-
-type configCheckCmd struct {
-	File string `arg:"" optional:"" help:"Configuration file."`
-	Path string `name:"config" short:"c" placeholder:"FILE" help:"Configuration file."`
-	outputFlag
-}
-
-func (c *configCheckCmd) Help() string { return "Example: toolboundary config check toolboundary.yaml" }
-func (c *configCheckCmd) Run(r *run) error {
-	path := c.File
-	if path == "" {
-		path = c.Path
+	code := Failed
+	var usage UsageError
+	if errors.As(err, &usage) {
+		code = Usage
 	}
-	if path == "" {
-		return UsageError{errors.New("config check needs a file: toolboundary config check toolboundary.yaml")}
+	if errors.Is(err, ErrReported) {
+		return code
 	}
-	return r.do.ConfigCheck(r.ctx, path, c.Output == "json", r.Streams)
+	text := err.Error()
+	var f *fault.Error
+	if errors.As(err, &f) {
+		text = f.Error()
+		for _, more := range []string{f.Reason, f.Detail} {
+			if more != "" {
+				text += "\n  " + more
+			}
+		}
+		if asJSON {
+			view := failure{Error: faultView{string(f.Code), f.Code.Sentence(), f.Reason, f.Detail}}
+			if writeJSON(s.Out, view) == nil {
+				return code
+			}
+		}
+	}
+	fmt.Fprintln(s.Err, "toolboundary:", lines(text))
+	return code
 }
 
-type configSchemaCmd struct{}
-
-func (c *configSchemaCmd) Help() string {
-	return "Example: toolboundary config schema > toolboundary.schema.json, and # yaml-language-server: $schema=toolboundary.schema.json in the file"
+type failure struct {
+	Error faultView `json:"error"`
 }
-func (c *configSchemaCmd) Run(r *run) error { return r.do.ConfigSchema(r.Streams) }
 
-type versionCmd struct{ outputFlag }
+type faultView struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Reason  string `json:"reason,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+}
 
-func (c *versionCmd) Run(r *run) error { return r.do.Version(c.Output == "json", r.Streams) }
+// writeJSON writes a value and a line end, without escaping what HTML would need.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -22,6 +22,9 @@ func (p *parts) functions(s cli.Streams) cli.Functions {
 		ConfigCheck:  p.configCheck,
 		ConfigSchema: p.configSchema,
 		Version:      p.printVersion,
+		Query:        p.query, Doctor: p.doctor,
+		AllowlistInit: p.allowlistInit, AllowlistCheck: p.allowlistCheck, AllowlistGrants: p.allowlistGrants,
+		RunOverview: p.runOverview, RunCancel: p.runCancel, Record: p.record,
 	}
 }
 

@@ -1,0 +1,207 @@
+package allowlist
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Kind is a class of drift. The strings are stable.
+type Kind string
+
+// The classes of drift.
+const (
+	SchemaGone  Kind = "SCHEMA_GONE"
+	TableGone   Kind = "TABLE_GONE"
+	TableCase   Kind = "TABLE_CASE"
+	ColumnGone  Kind = "COLUMN_GONE"
+	ColumnCase  Kind = "COLUMN_CASE"
+	NewColumn   Kind = "NEW_COLUMN"
+	BecameView  Kind = "VIEW"
+	BecameTable Kind = "NOT_A_VIEW"
+	TypeChanged Kind = "TYPE"
+	LeftOutGone Kind = "LEFT_OUT_GONE"
+	Unreadable  Kind = "UNREADABLE"
+)
+
+// Drift is one difference between an allowlist and its database.
+type Drift struct {
+	Kind Kind `json:"kind"`
+	// Where names the schema, table or column, as the allowlist has it when it does.
+	Where   string `json:"where"`
+	Message string `json:"message"`
+	Fix     string `json:"fix"`
+}
+
+// Broken reports whether queries on what is named fail.
+func (d Drift) Broken() bool { return missing(d.Kind) || d.Kind == Unreadable }
+
+// Report is what Check found.
+type Report struct {
+	Drifts []Drift `json:"drifts"`
+	// Tables is how many allowlisted tables were looked at, Unlisted how many others the
+	// account sees in the same schemas: no drift, they are not readable.
+	Tables   int `json:"tables"`
+	Unlisted int `json:"unlisted_tables"`
+	// Restricted tells that the account was granted single columns, so that new columns are
+	// hidden from it.
+	Restricted bool `json:"restricted_account"`
+}
+
+// Check compares the allowlist with what the account sees, and reads no row of any table.
+func Check(ctx context.Context, db Database, listed Listed) (Report, error) {
+	relations, err := Read(ctx, db)
+	if err != nil {
+		return Report{}, err
+	}
+	r := Compare(listed, relations)
+	for _, t := range listed.Tables {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		if slices.ContainsFunc(r.Drifts, func(d Drift) bool { return missing(d.Kind) && strings.HasPrefix(d.Where+".", t.full()+".") }) {
+			continue // and so it cannot be read
+		}
+		if err := db.Query(ctx, t.probe(), func([]string) error { return nil }); err != nil {
+			r.Drifts = append(r.Drifts, Drift{Unreadable, t.full(), "The account cannot read the listed columns, or the view behind the name is broken.",
+				"Run what allowlist grants prints, or mend the view."})
+		}
+	}
+	err = db.Query(ctx, "SELECT TABLE_SCHEMA FROM information_schema.COLUMN_PRIVILEGES WHERE TABLE_SCHEMA NOT IN ("+systemSchemas+") LIMIT 1", func([]string) error {
+		r.Restricted = true
+		return nil
+	})
+	if err != nil {
+		r.Restricted = false // an engine without the table grants no columns
+	}
+	return r, nil
+}
+
+func missing(k Kind) bool {
+	return k == SchemaGone || k == TableGone || k == TableCase || k == ColumnGone
+}
+
+// Compare finds the differences, ordered as the allowlist is.
+func Compare(listed Listed, relations []Relation) Report {
+	c := comparison{byName: map[string]*Relation{}, schemas: map[string]bool{}}
+	for i, r := range relations {
+		c.byName[r.Schema+"."+r.Name] = &relations[i]
+		c.schemas[r.Schema] = true
+	}
+	c.relations = relations
+	ours := map[string]bool{}
+	for _, t := range listed.Tables {
+		c.table(t)
+		ours[t.Schema] = true
+	}
+	if s := listed.DefaultSchema; s != "" && !c.schemas[s] && !ours[s] {
+		c.add(SchemaGone, s, "The default schema does not exist, or the account may see nothing in it.", "Correct default_schema.")
+	}
+	report := Report{Drifts: c.drifts, Tables: len(listed.Tables)}
+	for _, r := range relations {
+		if ours[r.Schema] && !slices.ContainsFunc(listed.Tables, func(t ListedTable) bool { return t.Schema == r.Schema && t.Name == r.Name }) {
+			report.Unlisted++
+		}
+	}
+	return report
+}
+
+type comparison struct {
+	relations []Relation
+	byName    map[string]*Relation
+	schemas   map[string]bool
+	drifts    []Drift
+}
+
+func (c *comparison) add(kind Kind, where, message, fix string) {
+	c.drifts = append(c.drifts, Drift{kind, where, message, fix})
+}
+
+func (t ListedTable) full() string { return t.Schema + "." + t.Name }
+
+// probe is a statement that reads the listed columns and no row.
+func (t ListedTable) probe() string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = quote(c.Name)
+	}
+	return "SELECT " + strings.Join(names, ", ") + " FROM " + quote(t.Schema) + "." + quote(t.Name) + " LIMIT 0"
+}
+
+func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+func (c *comparison) table(t ListedTable) {
+	r := c.byName[t.full()]
+	if r == nil {
+		c.absent(t)
+		return
+	}
+	switch {
+	case r.View && !t.View:
+		c.add(BecameView, t.full(), "This is a view, which reads with its definer's rights.", "List it below views if that is meant, or remove it from allow.")
+	case !r.View && t.View:
+		c.add(BecameTable, t.full(), "This is a table, but stands below views.", "Remove it from views.")
+	}
+	known := map[string]bool{}
+	for _, listed := range t.Columns {
+		known[fold(listed.Name)] = true
+		c.column(t, r, listed)
+	}
+	for _, name := range t.LeftOut {
+		known[fold(name)] = true
+		if !slices.ContainsFunc(r.Columns, func(have Column) bool { return fold(have.Name) == fold(name) }) {
+			c.add(LeftOutGone, t.full()+"."+name, "The column is left out, and does not exist or is hidden from the account.", "Remove it from left_out if it is gone.")
+		}
+	}
+	for _, have := range r.Columns {
+		if known[fold(have.Name)] {
+			continue
+		}
+		fix := "Add it to allow, or to left_out."
+		if why := sensitive(have); why != "" {
+			fix = "It looks like " + why + ": add it to left_out, or to allow with sensitive: true."
+		}
+		c.add(NewColumn, t.full()+"."+have.Name, "The column stands neither in allow nor in left_out.", fix)
+	}
+}
+
+func (c *comparison) absent(t ListedTable) {
+	for _, r := range c.relations {
+		if fold(r.Schema) == fold(t.Schema) && fold(r.Name) == fold(t.Name) {
+			c.add(TableCase, t.full(), "The database spells it "+r.Schema+"."+r.Name+"; the allowlist is exact.", "Write it as the database does.")
+			return
+		}
+	}
+	if !c.schemas[t.Schema] {
+		c.add(SchemaGone, t.full(), "The schema does not exist, or the account may see nothing in it.", "Remove its tables from allow, or grant them.")
+		return
+	}
+	c.add(TableGone, t.full(), "The table does not exist, or the account may not see it.", "Remove it from allow, or grant it.")
+}
+
+func (c *comparison) column(t ListedTable, r *Relation, listed ListedColumn) {
+	where := t.full() + "." + listed.Name
+	i := slices.IndexFunc(r.Columns, func(have Column) bool { return have.Name == listed.Name })
+	if i < 0 {
+		i = slices.IndexFunc(r.Columns, func(have Column) bool { return fold(have.Name) == fold(listed.Name) })
+		if i < 0 {
+			c.add(ColumnGone, where, "The column does not exist, or the account may not see it: queries that use it fail.", "Remove it from allow, or grant it.")
+			return
+		}
+		c.add(ColumnCase, where, "The database spells it "+r.Columns[i].Name+"; agents are shown the allowlist's spelling.", "Write it as the database does.")
+	}
+	have := r.Columns[i].Type
+	if listed.Type != "" && normal(listed.Type) != normal(shown(have)) {
+		c.add(TypeChanged, where, "The type is "+shown(have)+", and the allowlist says "+listed.Type+".", "Correct the type, after a look at what the column holds now.")
+	}
+}
+
+var width = regexp.MustCompile(`\b((?:tiny|small|medium|big)?int|year)\([0-9]+\)`)
+
+// normal makes types comparable across products: MySQL 8 writes no display widths, MariaDB does.
+func normal(text string) string {
+	text = width.ReplaceAllString(strings.ToLower(strings.Join(strings.Fields(text), " ")), "$1")
+	return cmp.Or(map[string]string{"integer": "int", "integer unsigned": "int unsigned", "boolean": "tinyint", "bool": "tinyint"}[text], text)
+}
