@@ -19,7 +19,7 @@ build: ## build bin/toolboundary
 bin/demodb: $(shell find test/demodb -name '*.go' -o -name go.mod -o -name '*.sql' 2>/dev/null)
 	@mkdir -p bin
 	@echo "building the demo's embedded MySQL engine; the first time takes a minute or two ..." >&2
-	cd test/demodb && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/bin/demodb .
+	cd test/demodb && CGO_ENABLED=0 $(GO) build -trimpath -o $(CURDIR)/bin/demodb .
 
 demo: build bin/demodb ## walk through one run on an embedded database; needs nothing but Go
 	@$(GO) run ./test/demo --app bin/toolboundary --db bin/demodb

@@ -22,6 +22,7 @@ import (
 
 // stack is a running database and a running service.
 type stack struct {
+	out           io.Writer
 	dir, url, key string
 	processes     []*exec.Cmd
 	log           *tail
@@ -45,16 +46,16 @@ data_sources:
       shop.products: [sku, title, category, price, in_stock]
 `
 
-func start(ctx context.Context, app, db string) (*stack, error) {
+func start(ctx context.Context, out io.Writer, app, db, seed string) (*stack, error) {
 	dir, err := os.MkdirTemp("", "toolboundary-demo-")
 	if err != nil {
 		return nil, err
 	}
-	s := &stack{dir: dir, key: secret(), log: &tail{}}
+	s := &stack{out: out, dir: dir, key: secret(), log: &tail{}}
 	user, password := "demo", secret()
 	env := append(os.Environ(), "DEMO_DB_USER="+user, "DEMO_DB_PASSWORD="+password, "SHOP_USER="+user, "SHOP_PASSWORD="+password,
 		"TOOLBOUNDARY_HARNESS_KEY="+s.key, "TOOLBOUNDARY_TOKEN_KEY="+secret())
-	address, err := s.launch(ctx, env, false, addressLine, db, "--listen", "127.0.0.1:0")
+	address, err := s.launch(ctx, env, false, addressLine, db, "--listen", "127.0.0.1:0", "--seed", seed)
 	if err == nil {
 		file := filepath.Join(dir, "toolboundary.yaml")
 		err = os.WriteFile(file, fmt.Appendf(nil, configuration, address), 0o600)

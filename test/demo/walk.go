@@ -32,10 +32,10 @@ var steps = []step{
 
 // walk opens a run, makes the calls as an agent, and reads the record as the harness.
 func (s *stack) walk(ctx context.Context) error {
-	fmt.Println("toolboundary, on an embedded database and the memory store.")
+	fmt.Fprintln(s.out, "toolboundary, on an embedded database and the memory store.")
 	open := map[string]any{"run_id": "demo-1", "ttl_seconds": 300, "tools": []string{"mysql_query"}, "data_sources": []string{"shop"},
 		"budget": map[string]any{"max_calls": 2}}
-	heading("The harness opens a run with a budget of two calls")
+	s.heading("The harness opens a run with a budget of two calls")
 	status, body, err := s.call(ctx, s.key, "POST", "/v1/runs", open)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (s *stack) walk(ctx context.Context) error {
 	if json.Unmarshal(body, &opened) != nil || status != 201 {
 		return fmt.Errorf("opening the run answered %d %s", status, body)
 	}
-	fmt.Printf("%d %s\n", status, opened.Run)
+	fmt.Fprintf(s.out, "%d %s\n", status, opened.Run)
 	for _, st := range steps {
 		if err := s.take(ctx, opened.AgentToken, st); err != nil {
 			return err
@@ -57,21 +57,21 @@ func (s *stack) walk(ctx context.Context) error {
 }
 
 func (s *stack) take(ctx context.Context, token string, st step) error {
-	heading(st.title)
+	s.heading(st.title)
 	request := map[string]any{"data_source": "shop", "sql": st.sql}
 	if st.params != nil {
 		request["params"] = st.params
 	}
-	fmt.Printf("agent asks   %s: %s", st.id, st.sql)
+	fmt.Fprintf(s.out, "agent asks   %s: %s", st.id, st.sql)
 	if st.params != nil {
-		fmt.Printf("  %v", st.params)
+		fmt.Fprintf(s.out, "  %v", st.params)
 	}
-	fmt.Println()
+	fmt.Fprintln(s.out)
 	status, body, err := s.call(ctx, token, "POST", "/v1/runs/demo-1/tool-calls", map[string]any{"tool_call_id": st.id, "tool_name": "mysql_query", "request": request})
 	if err != nil {
 		return err
 	}
-	fmt.Printf("agent sees   %d %s\n", status, bytes.TrimSpace(body))
+	fmt.Fprintf(s.out, "agent sees   %d %s\n", status, bytes.TrimSpace(body))
 	if status != st.status || !strings.Contains(string(body), st.want) {
 		return fmt.Errorf("%s should have answered %d %s", st.id, st.status, st.want)
 	}
@@ -90,13 +90,13 @@ func (s *stack) take(ctx context.Context, token string, st step) error {
 	if err := json.Unmarshal(body, &record); err != nil || status != 200 {
 		return fmt.Errorf("reading the record answered %d", status)
 	}
-	fmt.Printf("record holds %s, request %s\n             raw %s\n", record.Status, record.Request, record.RawResponse)
+	fmt.Fprintf(s.out, "record holds %s, request %s\n             raw %s\n", record.Status, record.Request, record.RawResponse)
 	return nil
 }
 
 // judge asks what the calls are worth as evidence, and completes the run.
 func (s *stack) judge(ctx context.Context) error {
-	heading("Whoever judges the agent's conclusions checks what it cites")
+	s.heading("Whoever judges the agent's conclusions checks what it cites")
 	refs := map[string]any{"references": []map[string]string{{"tool_call_id": "call_1"}, {"tool_call_id": "call_2"}, {"tool_call_id": "call_3"}, {"tool_call_id": "call_9"}}}
 	for _, c := range []struct {
 		path string
@@ -109,16 +109,16 @@ func (s *stack) judge(ctx context.Context) error {
 		if status != 200 {
 			return fmt.Errorf("%s answered %d %s", c.path, status, body)
 		}
-		fmt.Printf("%d %s\n", status, bytes.TrimSpace(body))
+		fmt.Fprintf(s.out, "%d %s\n", status, bytes.TrimSpace(body))
 	}
 	return nil
 }
 
-func heading(text string) { fmt.Printf("\n── %s\n", text) }
+func (s *stack) heading(text string) { fmt.Fprintf(s.out, "\n── %s\n", text) }
 
 // stayUp prints how to talk to the service and waits for the end.
 func (s *stack) stayUp(ctx context.Context) error {
-	fmt.Printf(`The service is up at %[1]s, with an embedded database and the memory store.
+	fmt.Fprintf(s.out, `The service is up at %[1]s, with an embedded database and the memory store.
 Its harness key, good until you stop it with Ctrl-C:  %[2]s
 
 Open a run:
