@@ -105,7 +105,7 @@ var ErrNotKilled = errors.New("the server did not stop the statement: kill is un
 // ProveKill starts a statement that sleeps, stops it, and returns nil once it is gone from the
 // server's process list.
 func (d *DataSource) ProveKill(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, d.patience()+d.options.KillTimeout)
+	ctx, cancel := context.WithTimeout(ctx, d.patience())
 	defer cancel()
 	return d.with(ctx, func(s *session) (bool, error) {
 		// The server's own limit must not be taken for the kill; the session is not used again.
@@ -124,10 +124,12 @@ func (d *DataSource) ProveKill(ctx context.Context) error {
 		if err := d.listed(ctx, s, true); err != nil {
 			return false, err
 		}
-		if err := d.kill(ctx, s); err != nil {
+		gone, cancel := context.WithTimeout(ctx, d.options.KillTimeout)
+		defer cancel()
+		if err := d.kill(gone, s); err != nil {
 			return false, ErrNotKilled
 		}
-		return false, d.listed(ctx, s, false)
+		return false, d.listed(gone, s, false)
 	})
 }
 

@@ -1,0 +1,119 @@
+package mysql_test
+
+import (
+	"io"
+	"maps"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// relay passes TCP on to a server and counts the commands that clients send, which is what a
+// call costs the server. It reads the protocol's frames, so connections must not use TLS.
+type relay struct {
+	addr   string
+	target string
+	// deaf makes it replace every KILL by a statement that does nothing, as if it had hidden
+	// which connection is meant.
+	deaf atomic.Bool
+
+	mu       sync.Mutex
+	commands map[byte]int
+	total    int
+}
+
+// Commands of the protocol, by their first byte.
+const (
+	comQuit        = 0x01
+	comQuery       = 0x03
+	comPing        = 0x0e
+	comStmtPrepare = 0x16
+	comStmtExecute = 0x17
+	comStmtClose   = 0x19
+)
+
+func newRelay(t testing.TB, target string) *relay {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	r := &relay{addr: l.Addr().String(), target: target, commands: map[byte]int{}}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { r.serve(client) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		running.Wait()
+	})
+	return r
+}
+
+func (r *relay) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", r.target)
+	if err != nil {
+		return
+	}
+	var both sync.WaitGroup
+	both.Go(func() {
+		_, _ = io.Copy(client, server)
+		_ = client.Close()
+	})
+	_ = r.forward(server, client)
+	_ = server.Close()
+	both.Wait()
+}
+
+// forward copies frames: three bytes of length, one of sequence, the payload. A sequence of
+// zero begins a command.
+func (r *relay) forward(server io.Writer, client io.Reader) error {
+	head := make([]byte, 4)
+	for {
+		if _, err := io.ReadFull(client, head); err != nil {
+			return err
+		}
+		body := make([]byte, int(head[0])|int(head[1])<<8|int(head[2])<<16)
+		if _, err := io.ReadFull(client, body); err != nil {
+			return err
+		}
+		if head[3] == 0 && len(body) > 0 {
+			r.mu.Lock()
+			r.commands[body[0]]++
+			r.total++
+			r.mu.Unlock()
+		}
+		if len(body) > 5 && body[0] == comQuery && string(body[1:6]) == "KILL " && r.deaf.Load() {
+			copy(body[1:], "DO 1"+strings.Repeat(" ", len(body)))
+		}
+		if _, err := server.Write(append(head[:4:4], body...)); err != nil {
+			return err
+		}
+	}
+}
+
+// sent returns how many commands were sent so far, without those that end connections.
+func (r *relay) sent() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.total - r.commands[comQuit]
+}
+
+// take returns the commands that were sent since the last take.
+func (r *relay) take() map[byte]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got := maps.Clone(r.commands)
+	clear(r.commands)
+	r.total = 0
+	return got
+}

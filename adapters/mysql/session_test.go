@@ -1,0 +1,177 @@
+package mysql_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/toolboundary/toolboundary/adapters/mysql"
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/test/servers"
+)
+
+func TestS35_TheSessionIsPinned(t *testing.T) {
+	m := servers.MariaDB(t, "--init-connect=SET sql_mode='ANSI_QUOTES', time_zone='+05:00', autocommit=0, NAMES latin1", "--sql-mode=ORACLE", "--skip-character-set-client-handshake")
+	load(t, m)
+	r := newRig(t, m, func(s *mysql.Source, _ *mysql.Options) { s.SQLModeExtra = []string{"NO_ZERO_DATE"} })
+	var got []string
+	require.NoError(t, r.Source("shop").Query(t.Context(), "SELECT @@sql_mode, @@time_zone, @@autocommit, @@tx_read_only, @@character_set_results, @@max_statement_time + 0",
+		func(row []string) error { got = row; return nil }))
+	require.Equal(t, []string{"STRICT_TRANS_TABLES,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION", "+00:00", "1", "1", "utf8mb4", "20"}, got)
+	require.Equal(t, `"Søren Å"`, string(r.ask(t, "SELECT name FROM customers WHERE id = 7")[0][0]))
+}
+
+// The grants are the last line; the read-only session is the one before it.
+func TestS35_TheSessionReadsOnly(t *testing.T) {
+	m := shop(t)
+	user, password := m.Account(t, "ALL ON shop.*")
+	r := rigFor(t, m.Addr, user, password)
+	for _, write := range []string{"INSERT INTO shop.secrets VALUES ('a', 'b')", "CREATE TABLE shop.mine (a INT)", "UPDATE shop.customers SET vip = 1", "DROP TABLE shop.secrets"} {
+		err := r.Source("shop").Query(t.Context(), write, nil)
+		require.Equal(t, fault.ExecutionFailed, fault.CodeOf(err), write)
+		require.Equal(t, "POLICY_MISMATCH", fault.Of(err).Reason, write)
+	}
+}
+
+func TestTheAccountIsChecked(t *testing.T) {
+	m := shop(t)
+	m.Load(t, "CREATE ROLE IF NOT EXISTS reader; GRANT SELECT ON shop.* TO reader; CREATE ROLE IF NOT EXISTS writer; GRANT INSERT ON shop.* TO writer")
+	for name, c := range map[string]struct {
+		grants []string
+		after  string
+		beyond []string
+	}{
+		"reads":           {grants: grants},
+		"reads columns":   {grants: []string{"SELECT (id, name) ON shop.customers", "SELECT ON archive.*"}},
+		"reads all":       {grants: []string{"SELECT ON *.*"}},
+		"writes":          {grants: []string{"SELECT, INSERT, UPDATE (note) ON shop.orders"}, beyond: []string{"INSERT", "UPDATE"}},
+		"writes globally": {grants: []string{"SELECT, FILE, PROCESS ON *.*"}, beyond: []string{"FILE", "PROCESS"}},
+		"executes":        {grants: []string{"SELECT ON shop.*", "EXECUTE ON FUNCTION shop.peek_secret"}, beyond: []string{"EXECUTE"}},
+		"everything":      {grants: []string{"ALL ON shop.*"}, beyond: []string{"ALL PRIVILEGES"}},
+		"grants":          {grants: []string{"SELECT ON shop.*"}, after: "GRANT SELECT ON shop.* TO '%s'@'%%' WITH GRANT OPTION", beyond: []string{"GRANT OPTION"}},
+		"a reading role":  {grants: []string{"SELECT ON shop.*"}, after: "GRANT reader TO '%[1]s'@'%%'; SET DEFAULT ROLE reader FOR '%[1]s'@'%%'"},
+		"a writing role":  {grants: []string{"SELECT ON shop.*"}, after: "GRANT writer TO '%[1]s'@'%%'; SET DEFAULT ROLE writer FOR '%[1]s'@'%%'", beyond: []string{"INSERT"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			user, password := m.Account(t, c.grants...)
+			if c.after != "" {
+				m.Load(t, fmt.Sprintf(c.after, user))
+			}
+			lenient := rigFor(t, m.Addr, user, password)
+			report, err := lenient.Source("shop").Inspect(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, c.beyond, report.BeyondRead)
+			require.Equal(t, "MariaDB", report.Product)
+			warnings := lenient.logs.FilterMessage("the account may do more than SELECT").Len()
+			require.Equal(t, len(c.beyond) > 0, warnings == 1)
+			lenient.safe(t, nil)
+
+			strict := rigFor(t, m.Addr, user, password, func(s *mysql.Source, _ *mysql.Options) { s.RequireReadOnlyAccount = true })
+			err = strict.Source("shop").Ping(t.Context())
+			if len(c.beyond) == 0 {
+				require.NoError(t, err)
+				return
+			}
+			require.Equal(t, fault.DataSourceUnavailable, fault.CodeOf(err))
+			require.Equal(t, "ACCOUNT_NOT_READ_ONLY", fault.Of(err).Reason)
+			strict.safe(t, err)
+		})
+	}
+}
+
+// What the server says of a statement that the guard accepts.
+func TestS23_ServerErrorsBecomeReasons(t *testing.T) {
+	r := newRig(t, shop(t), func(s *mysql.Source, _ *mysql.Options) { s.SQLModeExtra = []string{"ONLY_FULL_GROUP_BY"} })
+	for sql, reason := range map[string]string{
+		"SELECT status, COUNT(*) FROM orders GROUP BY customer_id":          "NOT_GROUPED",
+		"SELECT id FROM orders WHERE SUM(total) > 1":                        "AGGREGATE_MISPLACED",
+		"SELECT 18446744073709551615 * id FROM orders":                      "OUT_OF_RANGE",
+		"SELECT CONCAT(l1, v) FROM odd WHERE l1 = CAST(v AS CHAR)":          "",
+		"SELECT k FROM secrets":                                             "POLICY_MISMATCH",
+		"SELECT k FROM v_denied":                                            "POLICY_MISMATCH",
+		"SELECT id FROM customers WHERE GREATEST(name, country) = name":     "",
+		"SELECT bi - bu FROM odd":                                           "OUT_OF_RANGE",
+		"SELECT id FROM orders WHERE id = 1 / 0 OR DATE('nonsense') = 'no'": "",
+	} {
+		raw, err := r.Execute(t.Context(), r.plan(t, sql), 1<<20)
+		if reason == "" {
+			require.NoError(t, err, sql)
+			require.NotNil(t, raw)
+			continue
+		}
+		require.Equal(t, fault.ExecutionFailed, fault.CodeOf(err), sql)
+		require.Equal(t, reason, fault.Of(err).Reason, sql)
+		require.NotEmpty(t, fault.Of(err).Detail)
+		r.safe(t, err, "secrets", "v_denied", "shop.")
+	}
+	alarms := r.logs.FilterLevelExact(zap.ErrorLevel)
+	require.Equal(t, 2, alarms.Len(), "guard and grants disagree about secrets and v_denied")
+	require.Len(t, r.ask(t, simple), 1, "the session is still good")
+}
+
+// Two round trips a call: prepare and execute. The close is not answered, and nothing is set
+// again on a session that lies in the pool.
+func TestACallIsTwoRoundTrips(t *testing.T) {
+	m := shop(t)
+	user, password := m.Account(t, grants...)
+	through := newRelay(t, m.Addr)
+	r := rigFor(t, through.addr, user, password)
+	r.ask(t, simple)
+	first := through.take()
+	require.LessOrEqual(t, first[comQuery], 7, "pinning a session: %v", first)
+	for range 10 {
+		r.ask(t, "SELECT name FROM customers WHERE id = ?", 3)
+	}
+	require.Empty(t, r.Ready(t.Context())) // its answer means that what was sent before has passed the relay
+	require.Equal(t, map[byte]int{comStmtPrepare: 10, comStmtExecute: 10, comStmtClose: 10, comPing: 1}, through.take())
+}
+
+func TestS37_S38_MoreRowsThanAreAllowed(t *testing.T) {
+	m := shop(t)
+	p := policy()
+	p.MaxRows = 5
+	through := newRelay(t, m.Addr)
+	r := newRig(t, m, func(s *mysql.Source, _ *mysql.Options) {
+		s.Guard, s.MaxCell, s.Address = guard(t, p), 100, through.addr
+	})
+	for sql, more := range map[string]string{
+		"SELECT id FROM customers ORDER BY id":         "true",
+		"SELECT id FROM customers ORDER BY id LIMIT 5": "false",
+		"SELECT id FROM customers WHERE id <= 5":       "false",
+		"SELECT id FROM customers WHERE id <= 6":       "true",
+	} {
+		plan := r.plan(t, sql)
+		require.Equal(t, tool.Bounds{Rows: 5, CellBytes: 100}, plan.Bounds)
+		raw, err := r.Execute(t.Context(), plan, 1<<20)
+		require.NoError(t, err)
+		require.Contains(t, string(raw), `"rows":[[1],[2],[3],[4],[5]],"more":`+more, sql)
+	}
+	require.LessOrEqual(t, through.take()[comQuery], 7, "one session did it all: nothing had to be stopped")
+}
+
+func TestS41_RawHoldsSensitiveValuesAndSaysSo(t *testing.T) {
+	r := newRig(t, shop(t))
+	raw, err := r.Execute(t.Context(), r.plan(t, "SELECT email AS harmless, id FROM customers WHERE id = 1"), 1<<20)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"columns":[{"name":"harmless","type":"VARCHAR","sources":["shop.customers.email"],"sensitive":true},{"name":"id","type":"UNSIGNED INT","sources":["shop.customers.id"]}],
+		"rows":[["user01@mail.example",1]],"more":false}`, string(raw))
+	r.safe(t, nil, "user01@mail.example")
+}
+
+func TestASourceWithoutAnAllowlistRefusesEverything(t *testing.T) {
+	r := rigFor(t, "127.0.0.1:1", "u", "p", func(s *mysql.Source, _ *mysql.Options) { s.Guard = nil })
+	_, err := r.Prepare(request(t, simple), scope)
+	require.Equal(t, fault.QueryRejected, fault.CodeOf(err))
+	require.Equal(t, "UNKNOWN_TABLE", fault.Of(err).Reason)
+}
+
+func TestS33_RefusalsCarryTheGuardsReason(t *testing.T) {
+	r := rigFor(t, "127.0.0.1:1", "u", "p")
+	_, err := r.Prepare(request(t, "SELECT ssn FROM customers"), scope)
+	require.Equal(t, fault.QueryRejected, fault.CodeOf(err))
+	require.Equal(t, "UNKNOWN_COLUMN", fault.Of(err).Reason)
+	require.Contains(t, fault.Of(err).Detail, "ssn")
+}

@@ -1,0 +1,245 @@
+package mysql_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/adapters/mysql"
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/test/servers"
+)
+
+// patience is how long an event may take on a busy machine.
+const patience = 20 * time.Second
+
+// running counts the account's statements that contain the text.
+func (r *rig) running(t testing.TB, m *servers.MySQL, text string) int {
+	n := 0
+	for _, s := range m.Processlist(t) {
+		if s.User == r.user && strings.Contains(s.Info, text) {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *rig) await(t testing.TB, m *servers.MySQL, text string, want int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return r.running(t, m, text) == want }, patience, 10*time.Millisecond, "statements with %s: want %d", text, want)
+}
+
+func connections(s *mysql.Source, n int) { s.MaxConnections = n }
+
+func TestS36_TheQueryTimeoutStopsTheStatement(t *testing.T) {
+	m := shop(t)
+	r := newRig(t, m, func(s *mysql.Source, _ *mysql.Options) { s.QueryTimeout = time.Second; connections(s, 1) })
+	plan := r.plan(t, "SELECT nap FROM v_slow")
+	require.Greater(t, plan.Timeout, time.Second)
+	for range 3 {
+		began := time.Now()
+		raw, err := r.Execute(t.Context(), plan, 1<<20)
+		require.Equal(t, fault.ExecutionTimeout, fault.CodeOf(err))
+		require.Nil(t, raw)
+		require.Greater(t, time.Since(began), 900*time.Millisecond)
+		require.Zero(t, r.running(t, m, "v_slow"), "the statement is gone when the call returns")
+	}
+	require.Len(t, r.ask(t, "SELECT id FROM customers WHERE id = ?", 1), 1)
+	require.Zero(t, r.logs.FilterLevelExact(2).Len(), "%v", r.logs.All())
+}
+
+// The server's own limit holds where the client cannot stop a statement.
+func TestS35_TheServerHasTheLimitToo(t *testing.T) {
+	r := newRig(t, shop(t), func(s *mysql.Source, _ *mysql.Options) { s.QueryTimeout = 1500 * time.Millisecond })
+	source := r.Source("shop")
+	limit := func(ctx context.Context) (got string) {
+		require.NoError(t, source.Query(ctx, "SELECT @@max_statement_time + 0", func(row []string) error { got = row[0]; return nil }))
+		return got
+	}
+	require.Equal(t, "1.5", limit(t.Context()))
+	err := source.Query(t.Context(), "SET STATEMENT max_statement_time = 0.1 FOR SELECT SLEEP(30)", nil)
+	require.Equal(t, fault.ExecutionTimeout, fault.CodeOf(err), "the server's own words are understood: %v", err)
+
+	// A deadline that leaves less than the query timeout becomes the server's limit, and goes again.
+	short, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err = r.Execute(short, r.plan(t, "SELECT id FROM customers WHERE id = 1"), 1<<20)
+	require.NoError(t, err)
+	require.Less(t, limit(t.Context()), "1.01")
+	r.ask(t, "SELECT id FROM customers WHERE id = 1")
+	require.Equal(t, "1.5", limit(t.Context()))
+}
+
+func TestS36_ManyStopsAtOnce(t *testing.T) {
+	m := shop(t)
+	r := newRig(t, m, func(s *mysql.Source, o *mysql.Options) { connections(s, 8); o.SlotWait = patience })
+	ctx, cancel := context.WithCancel(t.Context())
+	plan := r.plan(t, "SELECT nap FROM v_slow")
+	var wg sync.WaitGroup
+	codes := make([]fault.Code, 24)
+	for i := range codes {
+		wg.Go(func() {
+			_, err := r.Execute(ctx, plan, 1<<20)
+			codes[i] = fault.CodeOf(err)
+		})
+	}
+	r.await(t, m, "v_slow", 8)
+	cancel()
+	wg.Wait()
+	for _, c := range codes {
+		require.Equal(t, fault.ExecutionCancelled, c)
+	}
+	r.await(t, m, "v_slow", 0)
+	for range 10 {
+		r.ask(t, "SELECT id FROM customers WHERE id = 1")
+	}
+	n := 0
+	for _, s := range m.Processlist(t) {
+		if s.User == r.user {
+			n++
+		}
+	}
+	require.LessOrEqual(t, n, 8+2)
+}
+
+// Calls that end at any moment, also between two packets, must not harm those that follow.
+func TestS36_StopsAtAnyMoment(t *testing.T) {
+	m := shop(t)
+	r := newRig(t, m, func(s *mysql.Source, o *mysql.Options) { connections(s, 4); o.SlotWait = patience })
+	plans := []string{"SELECT name FROM customers WHERE id = 7", "SELECT nap FROM v_slow", "SELECT id, body FROM v_large"}
+	var wg sync.WaitGroup
+	for i := range 120 {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond/2)
+			defer cancel()
+			_, err := r.Execute(ctx, r.plan(t, plans[i%3]), 1<<20)
+			if err != nil {
+				code := fault.CodeOf(err)
+				if code != fault.ExecutionTimeout && code != fault.ResultTooLarge && code != fault.DataSourceBusy && code != fault.DataSourceUnavailable {
+					t.Errorf("%d: %v", i, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	r.await(t, m, "v_", 0)
+	for range 20 {
+		require.Equal(t, `"Søren Å"`, string(r.ask(t, "SELECT name FROM customers WHERE id = 7")[0][0]))
+	}
+}
+
+func TestS20_AHundredThousandRowsOfTenKilobytes(t *testing.T) {
+	m := shop(t)
+	r := newRig(t, m)
+	r.ask(t, "SELECT id FROM customers WHERE id = 1")
+	const limit = 4 << 20
+	grown := growth(t, func() {
+		_, err := r.Execute(t.Context(), r.plan(t, "SELECT id, body FROM v_large"), limit)
+		require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+	})
+	t.Logf("100,000 rows of 10 KiB against a limit of 4 MiB: the heap grew by %d KiB", grown>>10)
+	require.Less(t, grown, int64(4*limit))
+	require.Zero(t, r.running(t, m, "v_large"), "the server is not left sending")
+	require.Len(t, r.ask(t, "SELECT id FROM customers WHERE id = 1"), 1)
+}
+
+// A single row is bounded too: the driver reads a row whole, so the wire is what stops it.
+func TestS20_OneHugeRow(t *testing.T) {
+	m := servers.MariaDB(t, "--max-allowed-packet=256M")
+	load(t, m)
+	r := newRig(t, m)
+	grown := growth(t, func() {
+		_, err := r.Execute(t.Context(), r.plan(t, "SELECT body FROM v_giant"), 1<<20)
+		require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+	})
+	t.Logf("one row of 100 MiB against a limit of 1 MiB: the heap grew by %d KiB", grown>>10)
+	require.Less(t, grown, int64(24<<20), "the driver makes room for one packet, 16 MiB at most, before it reads it")
+	require.Zero(t, r.running(t, m, "v_giant"))
+	require.Len(t, r.ask(t, "SELECT id FROM customers WHERE id = 1"), 1)
+}
+
+// growth returns how much the heap grew at most while f ran.
+func growth(t *testing.T, f func()) int64 {
+	t.Helper()
+	runtime.GC()
+	var before, m runtime.MemStats
+	runtime.ReadMemStats(&before)
+	done, peak := make(chan struct{}), make(chan uint64)
+	go func() {
+		highest := uint64(0)
+		for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
+			runtime.ReadMemStats(&m)
+			highest = max(highest, m.HeapAlloc)
+			select {
+			case <-done:
+				peak <- highest
+				return
+			default:
+			}
+		}
+	}()
+	f()
+	close(done)
+	return int64(<-peak) - int64(before.HeapAlloc)
+}
+
+func TestDoctorProvesAKill(t *testing.T) {
+	m := shop(t)
+	r := newRig(t, m)
+	require.NoError(t, r.Source("shop").ProveKill(t.Context()))
+	r.await(t, m, "SLEEP", 0)
+
+	through := newRelay(t, m.Addr)
+	through.deaf.Store(true)
+	hidden := rigFor(t, through.addr, r.user, r.password, impatient)
+	require.ErrorIs(t, hidden.Source("shop").ProveKill(t.Context()), mysql.ErrNotKilled)
+	m.Load(t, "KILL USER "+r.user)
+}
+
+// Where a kill reaches nobody, the server's own limit ends the statement.
+func TestS36_WithoutAKillTheServersLimitHolds(t *testing.T) {
+	m := shop(t)
+	user, password := m.Account(t, grants...)
+	through := newRelay(t, m.Addr)
+	through.deaf.Store(true)
+	r := rigFor(t, through.addr, user, password, func(s *mysql.Source, _ *mysql.Options) { s.QueryTimeout = time.Second })
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	slow := r.plan(t, "SELECT nap FROM v_slow")
+	go func() { _, err := r.Execute(ctx, slow, 1<<20); ended <- err }()
+	r.await(t, m, "v_slow", 1)
+	cancel()
+	require.Equal(t, fault.ExecutionCancelled, fault.CodeOf(<-ended))
+	r.await(t, m, "v_slow", 0)
+	require.Len(t, r.ask(t, simple), 1)
+}
+
+func TestCloseWaitsForRunningStatements(t *testing.T) {
+	m := shop(t)
+	r := newRig(t, m)
+	plan, quick := r.plan(t, "SELECT nap FROM v_slow"), r.plan(t, simple)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { _, err := r.Execute(ctx, plan, 1<<20); ended <- err }()
+	r.await(t, m, "v_slow", 1)
+	closed := make(chan error, 1)
+	go func() { closed <- r.Close(t.Context()) }()
+	require.Eventually(t, func() bool {
+		_, err := r.Execute(t.Context(), quick, 1<<20)
+		return fault.CodeOf(err) == fault.DataSourceUnavailable
+	}, patience, time.Millisecond)
+	select {
+	case <-closed:
+		require.Fail(t, "it did not wait")
+	default:
+	}
+	cancel()
+	require.Equal(t, fault.ExecutionCancelled, fault.CodeOf(<-ended))
+	require.NoError(t, <-closed)
+	require.Equal(t, map[string]fault.Code{"shop": fault.DataSourceUnavailable}, r.Ready(t.Context()))
+}
