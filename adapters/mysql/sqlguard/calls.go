@@ -197,6 +197,8 @@ func (t *translator) clock(f *function, n *ast.FuncCallExpr) expr {
 	return nullLiteral{}
 }
 
+const castTypes = "the type of a CAST may be SIGNED, UNSIGNED, DECIMAL(p,s), CHAR(n), DATE, DATETIME(n), TIME(n) or DOUBLE"
+
 func (t *translator) cast(n *ast.FuncCastExpr) expr {
 	x := t.expr(n.Expr)
 	var f *function
@@ -215,7 +217,7 @@ func (t *translator) cast(n *ast.FuncCastExpr) expr {
 	}
 	name := castType(n)
 	if name == "" {
-		t.rep.add(rankNode, "the type may be SIGNED, UNSIGNED, DECIMAL(p,s), CHAR(n), DATE, DATETIME(n), TIME(n) or DOUBLE")
+		t.rep.add(rankNode, castTypes)
 		return nullLiteral{}
 	}
 	return &cast{f, x, name}
@@ -235,7 +237,7 @@ func castType(n *ast.FuncCastExpr) string {
 		}
 		return "SIGNED"
 	case mysql.TypeNewDecimal:
-		if length < 0 || length > 65 || digits < 0 || digits > 30 {
+		if length < 0 || length > 65 || digits < 0 || digits > 38 {
 			return ""
 		}
 		return "DECIMAL(" + strconv.Itoa(length) + "," + strconv.Itoa(digits) + ")"

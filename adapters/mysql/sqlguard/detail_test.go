@@ -50,7 +50,7 @@ func TestDetailsTellTheFix(t *testing.T) {
 		"SELECT SLEEP(5) FROM orders":                                                        "FUNCTION: SLEEP is not allowed; allowed are " + strings.Join(g.Functions(), ", "),
 		"SELECT id FROM orders WHERE note = '" + strings.Repeat("secret ", 20) + "' AND AND": "",
 		"SELECT " + strings.Repeat("x", 300) + " FROM orders":                                "",
-		"SELECT `a\x01\u202eb` FROM orders":                                                  "UNKNOWN_COLUMN: a??b is not available; orders has id, customer_id, status, total, placed_at, note",
+		"SELECT `a\u0081\u202eb` FROM orders":                                                "UNKNOWN_COLUMN: a??b is not available; orders has id, customer_id, status, total, placed_at, note",
 	} {
 		_, err := g.Prepare(sql, nil)
 		require.Error(t, err, sql)

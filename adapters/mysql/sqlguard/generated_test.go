@@ -24,7 +24,7 @@ func TestGeneratedS30S33(t *testing.T) {
 	g := shop(t)
 	gen := sqlgen.New(1, sqlgen.Shop())
 	counts := map[sqlgen.Kind][2]int{}
-	const statements = 20_000
+	const statements = 4_000
 	for range statements {
 		s := gen.Next()
 		plan, err := g.Prepare(s.SQL, bind(t, s.Params))

@@ -114,9 +114,8 @@ func (t *translator) aliased(name string) expr {
 		t.sensitive(show(name))
 		return nullLiteral{}
 	}
-	if count > 1 || t.clashes(at, name) {
-		t.rep.add(rankAmbiguous, "%s names more than one column of the select list: give them different aliases", show(name))
-		return nullLiteral{}
+	if count > 1 {
+		return t.sharedAlias(name)
 	}
 	columns := t.columnsNamed(name)
 	switch {
@@ -129,7 +128,15 @@ func (t *translator) aliased(name string) expr {
 			return e
 		}
 	}
+	if t.clashes(at, name) {
+		return t.sharedAlias(name)
+	}
 	return t.alias(at)
+}
+
+func (t *translator) sharedAlias(name string) expr {
+	t.rep.add(rankAmbiguous, "%s names more than one column of the select list: give them different aliases", show(name))
+	return nullLiteral{}
 }
 
 // alias refers to an output column by its private name. Where the server would not take that (an alias of an aggregate, inside an expression of

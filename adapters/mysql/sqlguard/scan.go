@@ -48,7 +48,7 @@ func (l *lexed) token(i int, rep *report) int {
 	case c == ' ' || '\t' <= c && c <= '\r':
 		return i + 1
 	case c < 0x20 || c == 0x7F:
-		rep.add(rankSyntax, "a control character outside a string literal")
+		rep.add(rankSyntax, controlCharacter)
 		return i + 1
 	case c == '#', c == '-' && l.dashComment(i), c == '/' && i+1 < len(l.src) && l.src[i+1] == '*':
 		if l.comments++; l.comments > maxComments {
@@ -88,6 +88,8 @@ func (l *lexed) token(i int, rep *report) int {
 	l.interval = l.interval || c == '(' && sameName(last, "interval")
 	return l.symbol(i, prefix, rep)
 }
+
+const controlCharacter = "a control character outside a string literal"
 
 func (l *lexed) symbol(i, prefix int, rep *report) int {
 	c := l.src[i]
@@ -164,7 +166,7 @@ func (l *lexed) lineComment(i int, rep *report) int {
 func (l *lexed) checkComment(text string, rep *report) {
 	for i := range len(text) {
 		if c := text[i]; (c < 0x20 && !isBlank(c)) || c == 0x7F {
-			rep.add(rankSyntax, "a control character outside a string literal")
+			rep.add(rankSyntax, controlCharacter)
 			return
 		}
 	}
@@ -191,6 +193,8 @@ func (l *lexed) blockComment(i int, rep *report) int {
 func (l *lexed) quoted(i int, quote byte, rep *report) int {
 	for j := i + 1; j < len(l.src); j++ {
 		switch c := l.src[j]; {
+		case quote == '`' && (c < 0x20 && !isBlank(c) || c == 0x7F):
+			rep.add(rankSyntax, controlCharacter)
 		case c == '\\' && quote != '`':
 			j++
 		case c == quote:
@@ -262,6 +266,8 @@ func (l *lexed) keyword(word string, prefix int, rep *report) {
 		}
 	case sameName(word, "end"):
 		l.cases = max(l.cases-1, 0)
+	case sameName(word, "real"), sameName(word, "float"): // reserved words: types of a CAST, which the parser's tree shows as DOUBLE at times
+		rep.add(rankNode, castTypes)
 	case sameName(word, "join"):
 		if l.joins++; l.joins > 2*maxTables {
 			rep.add(rankLimit, "more than %d tables", maxTables)

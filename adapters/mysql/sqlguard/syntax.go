@@ -41,7 +41,7 @@ func (l *lexed) syntaxHint(near string) string {
 	case strings.HasSuffix(before, "."):
 		return "; a number may not end in a point"
 	case isCastTypeElsewhere(word):
-		return "; the type of a CAST may be SIGNED, UNSIGNED, DECIMAL(p,s), CHAR(n), DATE, DATETIME(n), TIME(n) or DOUBLE"
+		return "; " + castTypes
 	case isReserved(word):
 		return "; if " + show(word) + " is meant as a name, write it in backquotes"
 	}
