@@ -107,13 +107,13 @@ func (s *Service) Reject(ctx context.Context, c Caller, named run.ID, toolCallID
 	if err != nil {
 		return err
 	}
-	return s.Boundary.Refuse(ctx, rc, toolCallID, toolName, cause)
+	return s.Boundary.Reject(ctx, rc, toolCallID, toolName, cause)
 }
 
 // Result returns an earlier call's bounded result to a harness or to the run's own agent.
 func (s *Service) Result(ctx context.Context, c Caller, named run.ID, toolCallID string) (Result, error) {
 	if c.Agent != nil && c.Agent.RunID != named {
-		return Result{}, s.Boundary.Refuse(ctx, *c.Agent, toolCallID, "", fault.New(fault.RunMismatch))
+		return Result{}, s.Boundary.Reject(ctx, *c.Agent, toolCallID, "", fault.New(fault.RunMismatch))
 	}
 	return s.Runs.Result(ctx, named, toolCallID)
 }

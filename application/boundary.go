@@ -123,6 +123,14 @@ func (b *Boundary) Refuse(ctx context.Context, rc RunContext, toolCallID, toolNa
 	return f
 }
 
+// Reject refuses a call that an inbound adapter could not even assemble: it is counted and
+// reported like any other refusal, and the fault to answer with is returned.
+func (b *Boundary) Reject(ctx context.Context, rc RunContext, toolCallID, toolName string, cause error) error {
+	since := b.clock.Now()
+	env := Envelope{RunID: rc.RunID, ToolCallID: toolCallID, ToolName: toolName}
+	return b.refused(ctx, since, rc, env, b.Refuse(ctx, rc, toolCallID, toolName, cause)).Fault
+}
+
 // detached returns a context of the store's own deadline that the caller cannot end.
 func (b *Boundary) detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), b.opt.StoreTimeout)

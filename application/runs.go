@@ -68,6 +68,11 @@ func (s *Runs) Open(ctx context.Context, req OpenRequest) (run.Run, string, erro
 	if err != nil {
 		return run.Run{}, "", err
 	}
+	trial := r
+	trial.Deadline = time.Unix(1<<33, 0)
+	if _, err := s.tokens.Issue(trial); err != nil {
+		return run.Run{}, "", fault.Because(fault.RequestInvalid, "GRANTS", "the grants do not fit an agent token: name fewer tools and data sources").WithCause(err)
+	}
 	opened, err := s.runs.Open(ctx, r)
 	if err != nil {
 		return run.Run{}, "", storeFault(err)

@@ -33,14 +33,13 @@ type Redis struct {
 	MasterName       string  `yaml:"master_name" doc:"Name of the Sentinel group."`
 	// AllowEviction accepts a server whose eviction policy may drop records.
 	AllowEviction bool          `yaml:"allow_eviction" doc:"Start although the server may evict records."`
-	DialTimeout   time.Duration `yaml:"dial_timeout" min:"10ms" max:"1m" doc:"Longest wait for a connection."`
-	Timeout       time.Duration `yaml:"timeout" min:"10ms" max:"1m" doc:"Longest wait for one answer."`
+	Timeout       time.Duration `yaml:"timeout" min:"10ms" max:"1m" doc:"Longest wait for one answer; a call is tried again, within four times as long."`
 	// PoolSize 0 means: by the service's max_concurrent.
 	PoolSize int `yaml:"pool_size" min:"0" max:"100000" doc:"Most connections; 0 chooses by max_concurrent."`
 }
 
 func defaultRedis() Redis {
-	return Redis{TLS: TLSDisabled, KeyPrefix: "toolboundary", DialTimeout: 500 * time.Millisecond, Timeout: time.Second}
+	return Redis{TLS: TLSDisabled, KeyPrefix: "toolboundary:", Timeout: 500 * time.Millisecond}
 }
 
 // Cluster reports whether the addresses are those of a Redis Cluster.

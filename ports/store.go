@@ -19,7 +19,8 @@ type Runs interface {
 	//  - MUST answer a repeated Open of the same incarnation with the run as it stands.
 	Open(ctx context.Context, r run.Run) (run.Run, error)
 	// Find returns the run with usage, tool_call_ids and refusals, or RUN_NOT_FOUND. It MUST NOT
-	// change the run's life. A run outlives every one of its records.
+	// change the run's life. A run outlives every one of its records, and by 15 minutes at least,
+	// so that its agent tokens never meet another run of the same id.
 	Find(ctx context.Context, id run.ID) (run.Run, error)
 	// End moves an active run to Cancelled or Completed, atomically, tells every watcher
 	// (Cancellations), and returns the run. Repeating it is idempotent; an end of another kind

@@ -19,8 +19,9 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 )
 
-// grace is how much longer than its last possible record a run is kept.
-const grace = time.Minute
+// grace is how much longer than its last possible record a run is kept: longer than an agent
+// token outlives the deadline, so that no token ever meets another run of the same id.
+const grace = 15 * time.Minute
 
 // Store keeps runs, records, refusals and watchers. Make one with New.
 type Store struct {

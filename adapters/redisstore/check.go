@@ -39,6 +39,9 @@ func (s *Store) Check(ctx context.Context) (warnings []string, err error) {
 	return warnings, err
 }
 
+// ErrNoAnswer says that a server could not be asked; it may come back, and a store on it too.
+var ErrNoAnswer = errors.New("no answer")
+
 // errServer hides what a server or the network said: it may name addresses and users.
 func errServer(what string, cause error) error {
 	switch text := cause.Error(); {
@@ -47,7 +50,7 @@ func errServer(what string, cause error) error {
 	case strings.HasPrefix(text, "NOPERM"):
 		return fmt.Errorf("redis: %s: the user lacks a permission (docs/store.md lists them)", what)
 	default:
-		return fmt.Errorf("redis: %s: no answer", what)
+		return fmt.Errorf("redis: %s: %w", what, ErrNoAnswer)
 	}
 }
 

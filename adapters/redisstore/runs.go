@@ -13,8 +13,9 @@ import (
 	"github.com/toolboundary/toolboundary/domain/run"
 )
 
-// grace is how much longer than its last possible record a run is kept.
-const grace = time.Minute
+// grace is how much longer than its last possible record a run is kept: longer than an agent
+// token outlives the deadline, so that no token ever meets another run of the same id.
+const grace = 15 * time.Minute
 
 // Open implements ports.Runs: one round trip.
 func (s *Store) Open(ctx context.Context, r run.Run) (run.Run, error) {
