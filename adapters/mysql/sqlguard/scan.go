@@ -98,6 +98,9 @@ func (l *lexed) symbol(i, prefix int, rep *report) int {
 		l.dotted = true
 	case '?':
 		l.markers = append(l.markers, int32(i))
+		if i+1 < len(l.src) && isNameByte(l.src[i+1]) { // the server sees no placeholder in ?FROM
+			rep.add(rankSyntax, "a placeholder needs a blank after it")
+		}
 	case '(':
 		l.commas = append(l.commas, 0)
 		l.prefix = prefix

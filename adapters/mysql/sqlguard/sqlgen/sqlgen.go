@@ -107,7 +107,7 @@ func (g *Generator) Next() Statement {
 	if g.kind == Neighbour {
 		s.SQL = g.mutate(s.SQL)
 		s.Ordered = false
-		s.Unstable = strings.Contains(sql, "GROUP BY") || g.unstable
+		s.Unstable = g.unstable || strings.Contains(sql, "GROUP BY") || strings.Contains(s.SQL, "LIMIT")
 	}
 	s.SQL = g.dress(s.SQL)
 	return s
