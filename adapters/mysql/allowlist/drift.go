@@ -57,6 +57,10 @@ func Check(ctx context.Context, db Database, listed Listed) (Report, error) {
 		return Report{}, err
 	}
 	r := Compare(listed, relations)
+	if r.Restricted = restricted(ctx, db); r.Restricted {
+		// What is left out is not granted, so it is hidden.
+		r.Drifts = slices.DeleteFunc(r.Drifts, func(d Drift) bool { return d.Kind == LeftOutGone })
+	}
 	for _, t := range listed.Tables {
 		if err := ctx.Err(); err != nil {
 			return r, err
@@ -69,14 +73,21 @@ func Check(ctx context.Context, db Database, listed Listed) (Report, error) {
 				"Run what allowlist grants prints, or mend the view."})
 		}
 	}
-	err = db.Query(ctx, "SELECT TABLE_SCHEMA FROM information_schema.COLUMN_PRIVILEGES WHERE TABLE_SCHEMA NOT IN ("+systemSchemas+") LIMIT 1", func([]string) error {
-		r.Restricted = true
+	return r, nil
+}
+
+// restricted reports whether the account was granted single columns. An engine that does not say
+// grants none.
+func restricted(ctx context.Context, db Database) bool {
+	// CURRENT_USER() is user@host, and a grantee 'user'@'host'; both parts may hold an @.
+	const host = "SUBSTRING_INDEX(CURRENT_USER(), '@', -1)"
+	const user = "LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(" + host + ") - 1)"
+	found := false
+	err := db.Query(ctx, "SELECT GRANTEE FROM information_schema.COLUMN_PRIVILEGES WHERE GRANTEE = CONCAT('''', "+user+", '''@''', "+host+", '''') LIMIT 1", func([]string) error {
+		found = true
 		return nil
 	})
-	if err != nil {
-		r.Restricted = false // an engine without the table grants no columns
-	}
-	return r, nil
+	return err == nil && found
 }
 
 func missing(k Kind) bool {
