@@ -42,7 +42,7 @@ var wanted = []string{"claude-code-add-http", "claude-code-add-stdio", "claude-c
 // and calls the tools. Of a snippet only what names the reader's own machine is replaced: the
 // binary, the configuration's path, the address and the secrets.
 func TestDocumentedSnippets(t *testing.T) {
-	text, err := os.ReadFile("../../docs/mcp.md")
+	text, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	blocks := regexp.MustCompile("(?s)<!-- snippet: (\\S+) -->\n```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	var found []string
