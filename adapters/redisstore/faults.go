@@ -60,13 +60,16 @@ func classifyReply(text string) outcome {
 			return refused
 		}
 	}
-	if strings.HasPrefix(text, "ERR max number of clients") {
+	switch {
+	case word == "WRONGTYPE", strings.Contains(text, "user_script"):
+		return broken
+	case strings.HasPrefix(text, "ERR max number of clients"):
 		return retriable
-	}
-	if strings.HasPrefix(text, "ERR unknown command") {
+	case word == "ERR":
 		return refused
+	default:
+		return unknown
 	}
-	return broken
 }
 
 // failure is the fault of an operation that was not answered.

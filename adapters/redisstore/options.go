@@ -103,7 +103,8 @@ func (o Options) client() redis.UniversalClient {
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		MaxRetries:               -1, MaxRedirects: redirects, ContextTimeoutEnabled: true,
 		DialTimeout: dialTimeout, DialerRetries: 1, ReadTimeout: ioTimeout, WriteTimeout: ioTimeout,
-		PoolSize: o.PoolSize, PoolTimeout: poolTimeout, MinIdleConns: 1, ConnMaxIdleTime: 4 * time.Minute,
+		// One pool for all: the library's further pool for pipelines would start cold.
+		PipelinePoolSize: -1, PoolSize: o.PoolSize, PoolTimeout: poolTimeout, MinIdleConns: 1, ConnMaxIdleTime: 4 * time.Minute,
 	}
 	switch {
 	case o.MasterName != "":

@@ -1,0 +1,412 @@
+package redisstore_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/adapters/redisstore"
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/invocation"
+	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/test/servers"
+)
+
+// behind returns a server, a store that reaches it through a proxy, and one beside that.
+func behind(t *testing.T, args ...string) (*servers.RedisServer, *servers.FaultProxy, *redisstore.Store, *redisstore.Store) {
+	t.Helper()
+	r := servers.Redis(t, append([]string{"--appendonly", "no"}, args...)...)
+	p := servers.Proxy(t, r.Addr)
+	opt := quick(p.Addr)
+	opt.PoolSize = 1 // so that the connection that stands is the one that is used
+	s := open(t, opt)
+	opt.Addrs = []string{r.Addr}
+	beside := open(t, opt)
+	warm(t, beside)
+	return r, p, s, beside
+}
+
+// during runs op on a connection that stands while the proxy is in trouble, and ends the
+// trouble once the server has executed it.
+func during[A any](t *testing.T, s *redisstore.Store, trouble func(), executed func() bool, after func(), op func() A) A {
+	t.Helper()
+	require.NoError(t, s.Client().Ping(t.Context()).Err())
+	trouble()
+	var result A
+	var done sync.WaitGroup
+	done.Go(func() { result = op() })
+	eventually(t, "the server executed it", executed)
+	after()
+	done.Wait()
+	return result
+}
+
+func TestS24_LostReplies(t *testing.T) {
+	for name, lose := range map[string]func(p *servers.FaultProxy){
+		"dropped": func(p *servers.FaultProxy) { p.DropReplies() },
+		"cut":     func(p *servers.FaultProxy) { p.CutReplies(0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, p, s, beside := behind(t)
+			on := openRun(t, s, "r1", func(r *run.Run) { r.Budget.MaxCalls, r.Budget.MaxRefusals = 1, 1 })
+			rec := call(on, "call_1")
+			trouble := func() { lose(p) }
+			heal := func() {
+				p.Pass(t)
+				p.KillConnections()
+				eventually(t, "the store is back", func() bool { return s.Client().Ping(t.Context()).Err() == nil })
+			}
+
+			err := during(t, s, trouble, func() bool { return load(t, beside, rec) != nil }, heal, func() error {
+				_, err := begin(t.Context(), s, on, rec)
+				return err
+			})
+			require.NoError(t, err, "its own Begin is no duplicate")
+			got, err := beside.Find(t.Context(), "r1")
+			require.NoError(t, err)
+			require.EqualValues(t, 1, got.Usage.Calls)
+
+			next := answered(t, *load(t, beside, rec), 100<<10)
+			err = during(t, s, trouble, func() bool { return load(t, beside, rec).Status == invocation.Ready }, heal, func() error {
+				_, err := s.Settle(t.Context(), next)
+				return err
+			})
+			require.NoError(t, err, "its own settlement is not lost")
+			got, err = beside.Find(t.Context(), "r1")
+			require.NoError(t, err)
+			require.EqualValues(t, next.Sizes.Request+int(next.Bytes()), got.Usage.Bytes, "charged once")
+
+			refusals := func() int64 {
+				got, err := beside.Find(t.Context(), "r1")
+				require.NoError(t, err)
+				return got.Usage.Refusals
+			}
+			err = during(t, s, trouble, func() bool { return refusals() == 1 }, heal, func() error {
+				return s.Refuse(t.Context(), "r1", on.Incarnation, run.Refusal{Code: fault.QueryRejected}, true)
+			})
+			require.NoError(t, err, "its own refusal does not reach the limit")
+			require.EqualValues(t, 1, refusals(), "counted once")
+
+			err = during(t, s, trouble, func() bool {
+				got, err := beside.Find(t.Context(), "r1")
+				return err == nil && got.State == run.Cancelled
+			}, heal, func() error {
+				_, err := s.End(t.Context(), "r1", run.Cancelled)
+				return err
+			})
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestS24_UnknownBeginIsFencedOnceTheServerIsBack(t *testing.T) {
+	_, p, s, beside := behind(t)
+	on := openRun(t, s, "r1")
+	executed, unsent := call(on, "executed"), call(on, "unsent")
+
+	p.DropReplies()
+	_, err := begin(t.Context(), s, on, executed)
+	requireFault(t, fault.StoreUnavailable, err)
+	p.KillConnections()
+	p.Blackhole()
+	_, err = begin(t.Context(), s, on, unsent)
+	requireFault(t, fault.StoreUnavailable, err)
+	p.Pass(t)
+	p.KillConnections()
+
+	eventually(t, "the executed Begin becomes an error", func() bool {
+		got := load(t, beside, executed)
+		return got != nil && got.Status == invocation.Error
+	})
+	require.Equal(t, fault.StoreUnavailable, load(t, beside, executed).ErrorCode)
+	eventually(t, "the Begin that was not executed never will be", func() bool {
+		n, err := beside.Client().HExists(t.Context(), beside.RunKey("r1"), "z:"+unsent.Owner).Result()
+		require.NoError(t, err)
+		return n
+	})
+	_, err = begin(t.Context(), beside, on, unsent)
+	requireFault(t, fault.StoreUnavailable, err)
+	require.Nil(t, load(t, beside, unsent))
+	_, err = begin(t.Context(), beside, on, call(on, "unsent"))
+	require.NoError(t, err, "another execution may use the id: nothing was recorded")
+	_, err = begin(t.Context(), beside, on, call(on, "executed"))
+	requireFault(t, fault.DuplicateToolCall, err)
+	got, err := beside.Find(t.Context(), "r1")
+	require.NoError(t, err)
+	require.EqualValues(t, 2, got.Usage.Calls)
+}
+
+func TestS24_PausedServer(t *testing.T) {
+	r := servers.Redis(t, "--appendonly", "no")
+	s := open(t, quick(r.Addr))
+	on := openRun(t, s, "r1")
+	settling, err := begin(t.Context(), s, on, call(on, "settling"))
+	require.NoError(t, err)
+	r.Pause(t)
+	late := call(on, "late")
+	_, err = begin(t.Context(), s, on, late)
+	requireFault(t, fault.StoreUnavailable, err)
+	next := answered(t, settling, 100)
+	_, err = s.Settle(t.Context(), next)
+	requireFault(t, fault.StoreUnavailable, err)
+	for _, op := range []func() error{
+		func() error { _, err := s.Load(t.Context(), "r1", ports.Whole, "late"); return err },
+		func() error { _, err := s.Ended(t.Context(), "r1"); return err },
+		func() error { _, err := s.End(t.Context(), "r1", run.Completed); return err },
+	} {
+		since := time.Now()
+		requireFault(t, fault.StoreUnavailable, op())
+		require.Less(t, time.Since(since), 10*time.Second, "an operation has its own bound")
+	}
+	r.Resume(t)
+	// The server may now execute what was sent while it stood still.
+	eventually(t, "the late Begin did not stay an execution", func() bool {
+		got := load(t, s, late)
+		fenced, err := s.Client().HExists(t.Context(), s.RunKey("r1"), "z:"+late.Owner).Result()
+		require.NoError(t, err)
+		return got == nil && fenced || got != nil && got.Status == invocation.Error
+	})
+	got, err := s.Settle(t.Context(), next)
+	if err != nil { // its run was completed meanwhile, so it may have become an error before
+		requireFault(t, fault.ExecutionLost, err)
+	} else {
+		require.Equal(t, next.Owner, got.Owner)
+	}
+}
+
+func TestS24_ServerIsDown(t *testing.T) {
+	r, p, s, _ := behind(t)
+	on := openRun(t, s, "r1")
+	rec, err := begin(t.Context(), s, on, call(on, "call_1"))
+	require.NoError(t, err)
+	p.Refuse()
+	since := time.Now()
+	_, err = begin(t.Context(), s, on, call(on, "call_2"))
+	requireFault(t, fault.StoreUnavailable, err)
+	_, err = s.Settle(t.Context(), answered(t, rec, 100))
+	requireFault(t, fault.StoreUnavailable, err)
+	_, err = s.Open(t.Context(), run.Run{ID: "r2", TTL: time.Hour, RecordTTL: time.Hour})
+	requireFault(t, fault.StoreUnavailable, err)
+	require.Less(t, time.Since(since), 30*time.Second)
+	p.Pass(t)
+	_, err = s.Settle(t.Context(), answered(t, rec, 100))
+	require.NoError(t, err)
+	require.Nil(t, load(t, s, call(on, "call_2")))
+	_ = r
+}
+
+func TestS25_EndedCallersAreAnsweredAtOnce(t *testing.T) {
+	_, _, s, beside := behind(t)
+	on := openRun(t, s, "r1")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := begin(ctx, s, on, call(on, "call_1"))
+	requireFault(t, fault.StoreUnavailable, err)
+	require.Nil(t, load(t, beside, call(on, "call_1")))
+}
+
+func TestS24_ScriptsAreFlushed(t *testing.T) {
+	r, _, s, _ := behind(t)
+	on := openRun(t, s, "r1")
+	flush := func() { require.NoError(t, r.Client(t).ScriptFlush(t.Context()).Err()) }
+	for _, n := range []int{100, 100 << 10} {
+		flush()
+		rec, err := begin(t.Context(), s, on, callOf(on, fresh(), n))
+		require.NoError(t, err)
+		flush()
+		next := answered(t, rec, n)
+		_, err = s.Settle(t.Context(), next)
+		require.NoError(t, err)
+		require.Equal(t, invocation.Ready, load(t, s, rec).Status)
+	}
+	flush()
+	require.NoError(t, s.Refuse(t.Context(), "r1", on.Incarnation, run.Refusal{}, true))
+	flush()
+	_, err := s.Ended(t.Context(), "r1")
+	require.NoError(t, err)
+	flush()
+	_, err = s.End(t.Context(), "r1", run.Completed)
+	require.NoError(t, err)
+}
+
+func TestS24_OutOfMemory(t *testing.T) {
+	r, _, s, _ := behind(t, "--maxmemory-policy", "noeviction")
+	on := openRun(t, s, "r1", func(r *run.Run) { r.Budget.MaxRefusals = 5 })
+	c := r.Client(t)
+	settling, err := begin(t.Context(), s, on, call(on, "settling"))
+	require.NoError(t, err)
+	short, err := s.Begin(t.Context(), call(on, "lost"), on.Incarnation, time.Millisecond)
+	require.NoError(t, err)
+	before, err := s.Find(t.Context(), "r1")
+	require.NoError(t, err)
+	require.NoError(t, c.ConfigSet(t.Context(), "maxmemory", "1").Err())
+
+	for _, n := range []int{100, 100 << 10} {
+		refused := callOf(on, fresh(), n)
+		_, err = begin(t.Context(), s, on, refused)
+		requireFault(t, fault.StoreUnavailable, err)
+		require.Nil(t, load(t, s, refused), "nothing half-written")
+		_, err = s.Settle(t.Context(), answered(t, settling, n))
+		requireFault(t, fault.StoreUnavailable, err)
+		require.Equal(t, invocation.Projecting, load(t, s, settling).Status)
+	}
+	_, err = s.Open(t.Context(), run.Run{ID: "r2", TTL: time.Hour, RecordTTL: time.Hour})
+	requireFault(t, fault.StoreUnavailable, err)
+	requireFault(t, fault.StoreUnavailable, s.Refuse(t.Context(), "r1", on.Incarnation, run.Refusal{}, true))
+	after, err := s.Find(t.Context(), "r1")
+	require.NoError(t, err)
+	require.Equal(t, before, after, "nothing was charged")
+
+	// What ends things works although memory is full.
+	eventually(t, "lost executions are settled", func() bool { return load(t, s, short.Record).ErrorCode == fault.ExecutionLost })
+	_, err = s.End(t.Context(), "r1", run.Cancelled)
+	require.NoError(t, err)
+
+	require.NoError(t, c.ConfigSet(t.Context(), "maxmemory", "0").Err())
+	got, err := s.Settle(t.Context(), answered(t, settling, 100<<10))
+	require.NoError(t, err)
+	require.Equal(t, fault.ExecutionCancelled, got.ErrorCode)
+	require.Len(t, got.RawResponse, 100<<10)
+}
+
+func TestS24_ServersThatMayNotWrite(t *testing.T) {
+	r := servers.Redis(t, "--appendonly", "no")
+	s := open(t, quick(r.Addr))
+	on := openRun(t, s, "r1")
+	rec, err := begin(t.Context(), s, on, call(on, "call_1"))
+	require.NoError(t, err)
+	c := r.Client(t)
+	killer := c.Conn() // while a server is busy, it takes no new connections
+	defer killer.Close()
+	require.NoError(t, killer.Ping(t.Context()).Err())
+	for name, change := range map[string][2]func() error{
+		"NOREPLICAS": {
+			func() error { return c.ConfigSet(t.Context(), "min-replicas-to-write", "1").Err() },
+			func() error { return c.ConfigSet(t.Context(), "min-replicas-to-write", "0").Err() },
+		},
+		"BUSY": {
+			func() error {
+				if err := c.ConfigSet(t.Context(), "busy-reply-threshold", "1").Err(); err != nil {
+					return err
+				}
+				go func() { _ = c.Eval(context.WithoutCancel(t.Context()), "while true do end", nil).Err() }()
+				return nil
+			},
+			func() error {
+				if err := killer.ScriptKill(t.Context()).Err(); err != nil {
+					return err
+				}
+				return c.ConfigSet(t.Context(), "busy-reply-threshold", "5000").Err()
+			},
+		},
+		"NOPERM": {
+			func() error { return c.Do(t.Context(), "ACL", "SETUSER", "default", "-hset", "-set").Err() },
+			func() error { return c.Do(t.Context(), "ACL", "SETUSER", "default", "+hset", "+set").Err() },
+		},
+	} {
+		require.NoError(t, change[0](), name)
+		id := fresh()
+		eventually(t, name, func() bool {
+			_, err := begin(t.Context(), s, on, call(on, id))
+			if err == nil { // the change takes a moment
+				id = fresh()
+				return false
+			}
+			if name == "NOPERM" {
+				return true
+			}
+			requireFault(t, fault.StoreUnavailable, err)
+			return true
+		})
+		require.NoError(t, change[1](), name)
+		_, err = begin(t.Context(), s, on, call(on, id))
+		require.NoError(t, err, name)
+	}
+	_, err = s.Settle(t.Context(), answered(t, rec, 100))
+	require.NoError(t, err)
+}
+
+func TestS23_ForeignValues(t *testing.T) {
+	r := servers.Redis(t, "--appendonly", "no")
+	s := open(t, quick(r.Addr))
+	on := openRun(t, s, "r1")
+	c := r.Client(t)
+
+	// A record of another type.
+	rec, err := begin(t.Context(), s, on, call(on, "call_1"))
+	require.NoError(t, err)
+	key := s.RecordKey(rec.Key())
+	require.NoError(t, c.Del(t.Context(), key).Err())
+	require.NoError(t, c.HSet(t.Context(), key, "f", "v").Err())
+	_, err = s.Settle(t.Context(), answered(t, rec, 100))
+	requireFault(t, fault.Internal, err)
+	_, err = s.Settle(t.Context(), answered(t, rec, 100<<10))
+	requireFault(t, fault.Internal, err)
+	for _, view := range []ports.View{ports.Whole, ports.Head} {
+		good, err := begin(t.Context(), s, on, call(on, fresh()))
+		require.NoError(t, err)
+		found, err := s.Load(t.Context(), "r1", view, "call_1", good.ToolCallID)
+		require.NoError(t, err)
+		requireFault(t, fault.Internal, found["call_1"].Fault)
+		require.Equal(t, invocation.Projecting, found[good.ToolCallID].Record.Status)
+	}
+	require.Equal(t, "v", c.HGet(t.Context(), key, "f").Val())
+
+	// A value where no call began.
+	squatted := call(on, "squatted")
+	require.NoError(t, c.Set(t.Context(), s.RecordKey(squatted.Key()), "mine", 0).Err())
+	before, err := s.Find(t.Context(), "r1")
+	require.NoError(t, err)
+	for _, n := range []int{20, 20 << 10} {
+		squatted = callOf(on, "squatted", n)
+		_, err = begin(t.Context(), s, on, squatted)
+		requireFault(t, fault.Internal, err)
+	}
+	require.Equal(t, "mine", c.Get(t.Context(), s.RecordKey(squatted.Key())).Val())
+	after, err := s.Find(t.Context(), "r1")
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+
+	// Ledgers that are none.
+	for i, spoil := range []func(key string) error{
+		func(key string) error { return c.Set(t.Context(), key, "text", 0).Err() },
+		func(key string) error { return c.HSet(t.Context(), key, "j", "{").Err() },
+		func(key string) error { return c.HSet(t.Context(), key, "j", `{"id":"another"}`).Err() },
+		func(key string) error { return c.HSet(t.Context(), key, "n", "many").Err() },
+		func(key string) error { return c.HSet(t.Context(), key, "l:0", "a:b").Err() },
+	} {
+		r := openRun(t, s, run.ID(fresh()))
+		if i == 0 {
+			require.NoError(t, c.Del(t.Context(), s.RunKey(r.ID)).Err())
+		}
+		require.NoError(t, spoil(s.RunKey(r.ID)))
+		_, err := s.Find(t.Context(), r.ID)
+		requireFault(t, fault.Internal, err)
+	}
+}
+
+func TestCloseLeavesNothingRunning(t *testing.T) {
+	r := servers.Redis(t, "--appendonly", "no")
+	s, err := redisstore.New(quick(r.Addr))
+	require.NoError(t, err)
+	on := openRun(t, s, "r1")
+	require.NoError(t, s.Close())
+	_, err = begin(t.Context(), s, on, call(on, "call_1"))
+	requireFault(t, fault.StoreUnavailable, err)
+	c := r.Client(t)
+	eventually(t, "its connections are closed", func() bool {
+		clients, err := c.ClientList(t.Context()).Result()
+		require.NoError(t, err)
+		n := 0
+		for _, b := range clients {
+			if b == '\n' {
+				n++
+			}
+		}
+		return n == 1
+	})
+}
