@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
+)
+
+// invoke runs a command line and returns exit code, standard output and standard error.
+func invoke(t *testing.T, do Functions, in string, args ...string) (code int, out, err string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = Run(t.Context(), args, Streams{In: strings.NewReader(in), Out: &stdout, Err: &stderr}, do)
+	return code, stdout.String(), stderr.String()
+}
+
+func answering(page string) Functions {
+	return Functions{Query: func(context.Context, QueryArgs) (Page, error) {
+		var p Page
+		return p, json.Unmarshal([]byte(page), &p)
+	}}
+}
+
+func TestQueryPrintsTableJSONAndCSV(t *testing.T) {
+	do := answering(`{"columns":["id","na,me"],"rows":[[1,"Ada"],[9007199254740993,null],["-0.10",""],[{"a":[1]},"x\"y\u001b[31m\n"]],"returned":4,"truncated":true,"truncated_by":["rows"]}`)
+	code, out, stderr := invoke(t, do, "", "query", "SELECT 1")
+	require.Zero(t, code)
+	require.Equal(t, "id                na,me\n1                 Ada\n9007199254740993  NULL\n-0.10\n{\"a\":[1]}         x\"y\\x1b[31m\\n\n4 row(s)\n", out, "nothing can move the cursor")
+	require.Contains(t, stderr, "cut by rows")
+
+	_, out, _ = invoke(t, do, "", "query", "SELECT 1", "--output", "csv")
+	require.Equal(t, "id,\"na,me\"\r\n1,Ada\r\n9007199254740993,\r\n-0.10,\"\"\r\n\"{\"\"a\"\":[1]}\",\"x\"\"y\x1b[31m\n\"\r\n", out, "NULL is an empty field, empty text a quoted one")
+
+	_, out, _ = invoke(t, do, "", "query", "SELECT 1", "-o", "json")
+	require.JSONEq(t, `{"columns":["id","na,me"],"rows":[[1,"Ada"],[9007199254740993,null],["-0.10",""],[{"a":[1]},"x\"y\u001b[31m\n"]],"returned":4,"truncated":true,"truncated_by":["rows"]}`, out)
+	require.Contains(t, out, "9007199254740993", "a number keeps its digits")
+}
+
+func TestQueryArguments(t *testing.T) {
+	var got QueryArgs
+	do := Functions{Query: func(_ context.Context, a QueryArgs) (Page, error) { got = a; return Page{}, nil }}
+	code, _, _ := invoke(t, do, "SELECT 2", "query", "--max-rows", "7", "--timeout", "1s", "--", "-", "1", "-2.5", "true", "null", `"7"`, "O'Brien", "")
+	require.Zero(t, code)
+	require.Equal(t, QueryArgs{SQL: "SELECT 2", MaxRows: 7, Timeout: time.Second, Params: got.Params}, got)
+	require.Equal(t, `[1 -2.5 true null "7" "O'Brien" ""]`, strings.ReplaceAll(string(must(json.Marshal(got.Params))), ",", " "))
+	for _, bad := range [][]string{
+		{"query"}, {"query", "SELECT 1", "--max-rows", "0"}, {"query", "SELECT 1", "--timeout", "1h"}, {"query", "SELECT 1", "--config", "x"},
+		{"query", "SELECT 1", "-o", "yaml"}, {"querry", "SELECT 1"}, {"runs", "show", "r", "--interval", "1ms"}, {"allowlist", "check", "-c", "x"},
+		{"allowlist", "init", "-c", "x", "--data-source", "y", "--user-env", "U"}, {"config", "check"}, {"completion", "tcsh"},
+	} {
+		code, out, stderr := invoke(t, do, "", bad...)
+		require.Equal(t, Usage, code, "%v", bad)
+		require.Empty(t, out)
+		require.NotEmpty(t, stderr)
+	}
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func TestFailuresHaveExitCodesAndJSON(t *testing.T) {
+	failing := func(err error) Functions {
+		return Functions{Query: func(context.Context, QueryArgs) (Page, error) { return Page{}, err }}
+	}
+	f := fault.Because(fault.QueryRejected, "WRITE", "only SELECT \x1b[2J is allowed").WithCause(errors.New("canary"))
+	code, out, stderr := invoke(t, failing(f), "", "query", "x")
+	require.Equal(t, Failed, code)
+	require.Empty(t, out)
+	require.Contains(t, stderr, "QUERY_REJECTED")
+	require.Contains(t, stderr, `only SELECT \x1b[2J is allowed`)
+	require.NotContains(t, stderr, "canary")
+
+	code, out, stderr = invoke(t, failing(f), "", "query", "x", "-o", "json")
+	require.Equal(t, Failed, code)
+	require.JSONEq(t, `{"error":{"code":"QUERY_REJECTED","message":"The query is not allowed: mend what the detail names and call again.","reason":"WRITE","detail":"only SELECT \u001b[2J is allowed"}}`, out)
+	require.Empty(t, stderr)
+
+	code, _, _ = invoke(t, failing(UsageError{f}), "", "query", "x")
+	require.Equal(t, Usage, code)
+}
+
+func TestDoctorAndDriftExitWithOne(t *testing.T) {
+	do := Functions{
+		Doctor: func(context.Context, DoctorArgs) ([]Finding, error) {
+			return []Finding{{"shop", "connect", Healthy, "MariaDB", ""}, {"shop", "kill", Failing, "no\x07", "mend it"}}, nil
+		},
+		AllowlistCheck: func(context.Context, SourceArgs) (Drifts, error) {
+			return Drifts{Drifts: []Drift{{"NEW_COLUMN", "a.b.c", "m", "f"}}, Tables: 1}, nil
+		},
+	}
+	code, out, _ := invoke(t, do, "", "doctor", "-c", "x")
+	require.Equal(t, Failed, code)
+	require.Contains(t, out, "fail  shop  kill     no\\a")
+	require.Contains(t, out, "shop kill: mend it")
+	require.Contains(t, out, "2 look(s): 1 failed, 0 warned")
+	code, out, _ = invoke(t, do, "", "allowlist", "check", "-c", "x", "--data-source", "shop", "-o", "json")
+	require.Equal(t, Failed, code)
+	require.JSONEq(t, `{"drifts":[{"kind":"NEW_COLUMN","where":"a.b.c","message":"m","fix":"f"}],"tables":1,"unlisted_tables":0,"notes":null}`, out)
+}
+
+func TestCompletion(t *testing.T) {
+	for _, row := range []struct{ words, want string }{
+		{"al", "allowlist"}, {"", "allowlist completion config doctor guard mcp query record runs serve version"},
+		{"runs |", "cancel list show"}, {"runs show --w", "--watch"}, {"query --output |", "text table json csv"}, {"query -o j", "json"},
+		{"query --config |", ""}, {"query --config=x --data", "--data-source"}, {"completion |", "bash fish zsh"}, {"nonsense |", "allowlist completion config doctor guard mcp query record runs serve version"},
+	} {
+		words := strings.Split(strings.ReplaceAll(row.words, "|", ""), " ")
+		code, out, _ := invoke(t, Functions{}, "", append([]string{completeWord}, words...)...)
+		require.Zero(t, code)
+		require.Equal(t, row.want, strings.Join(strings.Fields(out), " "), row.words)
+	}
+}
+
+// The bash script asks the binary with the words before the cursor.
+func TestBashCompletionScriptWorks(t *testing.T) {
+	_, script, _ := invoke(t, Functions{}, "", "completion", "bash")
+	bash := exec.Command("bash", "--norc", "-c", `toolboundary() { printf '%s ' "$@"; }
+`+script+`COMP_WORDS=(toolboundary runs show --w); COMP_CWORD=3; _toolboundary; echo "${COMPREPLY[0]}"; complete -p toolboundary`)
+	out, err := bash.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, "__complete runs show --w \ncomplete -o default -F _toolboundary toolboundary\n", string(out))
+	for _, shell := range []string{"zsh", "fish"} {
+		_, script, _ := invoke(t, Functions{}, "", "completion", shell)
+		require.Contains(t, script, completeWord)
+	}
+}
+
+func TestRunIDsFromALog(t *testing.T) {
+	ids, err := runIDs([]string{"-"}, strings.NewReader(`{"level":"info","run_id":"r1"}
+{"level":"info","msg":"listening"}
+r2
+
+not an id
+{"run_id":"r1"}
+{broken
+`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"r2", "r1"}, ids, "each once, the latest mention last")
+	var many strings.Builder
+	for i := range 3 * maxListed {
+		many.WriteString("r" + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + "\n")
+		many.WriteString(time.Duration(i).String() + "\n")
+	}
+	ids, err = runIDs([]string{"-"}, strings.NewReader(many.String()))
+	require.NoError(t, err)
+	require.Len(t, ids, maxListed)
+	_, err = runIDs([]string{"-"}, strings.NewReader("\n"))
+	require.ErrorAs(t, err, &UsageError{})
+}
