@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/toolboundary/toolboundary/domain/cell"
 	"github.com/toolboundary/toolboundary/domain/limits"
 )
 
@@ -80,7 +81,7 @@ type writer struct {
 
 func newWriter(limit limits.RawBytes, sc scope, kind string) (*writer, error) {
 	w := &writer{buf: limits.Buffer{Limit: limit}}
-	head, err := json.Marshal(sc)
+	head, err := cell.Marshal(sc)
 	if err != nil {
 		return nil, err
 	}

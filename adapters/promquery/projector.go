@@ -86,7 +86,7 @@ type shown struct {
 }
 
 func newPage(a answer, b tool.Bounds) (*page, error) {
-	scope, err := json.Marshal(a.Scope)
+	scope, err := cell.Marshal(a.Scope)
 	if err != nil {
 		return nil, fault.Wrap(fault.ProjectionFailed, err)
 	}

@@ -6,6 +6,8 @@
 package cell
 
 import (
+	"bytes"
+	"encoding/json"
 	"strconv"
 	"unicode/utf8"
 )
@@ -82,4 +84,15 @@ func Quote(out []byte, text string) []byte {
 		}
 	}
 	return append(out, '"')
+}
+
+// Marshal returns v as JSON, as encoding/json writes it but for <, > and &, which stay readable.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

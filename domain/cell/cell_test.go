@@ -38,3 +38,11 @@ func TestS38_AlwaysJSONWithinItsBound(t *testing.T) {
 		}
 	})
 }
+
+func TestMarshalKeepsWhatAgentsRead(t *testing.T) {
+	out, err := cell.Marshal(map[string]any{"b": "x > 1 && <y>", "a": 1})
+	require.NoError(t, err)
+	require.Equal(t, `{"a":1,"b":"x > 1 && <y>"}`, string(out))
+	_, err = cell.Marshal(func() {})
+	require.Error(t, err)
+}

@@ -1,0 +1,217 @@
+package logsearch
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// file is an opened log file. It stays what it is when it is renamed by a rotation.
+type file struct {
+	*os.File
+	name string // below the root
+	info fs.FileInfo
+}
+
+// opened are the files of one search, oldest first, and what could not be opened.
+type opened struct {
+	files []file
+	// older is how many files were left out because they ended before the search begins, and
+	// skipped how many because there are more than may be searched.
+	older, skipped int
+	// problems say in the system's words what could not be read; they are never shown.
+	problems []string
+}
+
+func (o *opened) close() {
+	for _, f := range o.files {
+		f.Close()
+	}
+}
+
+// errVanished says that a file went away between looking and opening: a rotation.
+var errVanished = errors.New("a file vanished")
+
+// open opens every allowed file whose name matches the agent's pattern.
+func (s *source) open(sr search) (opened, error) {
+	for attempt := 0; ; attempt++ {
+		o, err := s.tryOpen(sr)
+		if !errors.Is(err, errVanished) || attempt == 3 {
+			return o, err
+		}
+	}
+}
+
+func (s *source) tryOpen(sr search) (opened, error) {
+	root, err := os.OpenRoot(s.Root)
+	if err != nil {
+		return opened{}, err
+	}
+	defer root.Close()
+	l := lister{want: sr.asked.Files, found: map[string]fs.FileInfo{}}
+	for _, parts := range s.patterns {
+		if err := l.list(root, "", parts); err != nil {
+			return opened{}, err
+		}
+	}
+	o := opened{problems: l.problems}
+	for _, name := range s.choose(sr, l.found, &o) {
+		f, err := openBelow(root, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			o.close()
+			return opened{}, errVanished
+		case err != nil:
+			o.problems = append(o.problems, err.Error())
+		case f.File == nil: // it became something else meanwhile
+		default:
+			o.files = append(o.files, f)
+		}
+	}
+	return o, nil
+}
+
+// margin is how far a file's own age may be off the times of its lines.
+const margin = 24 * time.Hour
+
+// choose returns the names to search, oldest first: those that can hold a line of the time
+// asked for, and the newest of them when there are too many.
+func (s *source) choose(sr search, found map[string]fs.FileInfo, o *opened) []string {
+	var names []string
+	for name, info := range found {
+		if !sr.start.IsZero() && info.ModTime().Add(margin).Before(sr.start) {
+			o.older++
+			continue
+		}
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if c := found[a].ModTime().Compare(found[b].ModTime()); c != 0 {
+			return c
+		}
+		return strings.Compare(b, a) // app.log.2 is older than app.log.1
+	})
+	if o.skipped = max(len(names)-s.MaxFiles, 0); o.skipped > 0 {
+		names = names[o.skipped:]
+	}
+	return names
+}
+
+// lister finds the regular files that a pattern names. It sees no links.
+type lister struct {
+	want     string
+	found    map[string]fs.FileInfo
+	problems []string
+}
+
+func (l *lister) list(dir *os.Root, prefix string, parts []string) error {
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	entries, err := d.ReadDir(-1)
+	d.Close()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := prefix + e.Name()
+		if ok, _ := path.Match(parts[0], e.Name()); !ok { // patterns were checked
+			continue
+		}
+		if len(parts) > 1 {
+			l.descend(dir, e.Name(), name+"/", parts[1:])
+			continue
+		}
+		if ok, _ := path.Match(l.want, name); l.want != "" && !ok {
+			continue
+		}
+		info, err := dir.Lstat(e.Name())
+		if err == nil && info.Mode().IsRegular() {
+			l.found[name] = info
+		}
+	}
+	return nil
+}
+
+func (l *lister) descend(dir *os.Root, name, prefix string, parts []string) {
+	sub, err := enter(dir, name)
+	if err != nil {
+		l.problems = append(l.problems, err.Error())
+		return
+	}
+	if sub == nil {
+		return
+	}
+	defer sub.Close()
+	if err := l.list(sub, prefix, parts); err != nil {
+		l.problems = append(l.problems, err.Error())
+	}
+}
+
+// enter opens a directory that is one itself, not a link to one; nil when it is not. What was
+// looked at and what was opened must be the same: in between, a name can be made a link.
+func enter(dir *os.Root, name string) (*os.Root, error) {
+	before, err := dir.Lstat(name)
+	if err != nil || !before.IsDir() {
+		return nil, ignoreVanished(err)
+	}
+	sub, err := dir.OpenRoot(name)
+	if err != nil {
+		return nil, ignoreVanished(err)
+	}
+	after, err := sub.Stat(".")
+	if err != nil || !os.SameFile(before, after) {
+		sub.Close()
+		return nil, err
+	}
+	return sub, nil
+}
+
+// openBelow opens a regular file below the root, part by part, or returns a zero file when
+// the name stands for something else.
+func openBelow(root *os.Root, name string) (file, error) {
+	dir, rest := root, name
+	for {
+		part, more, deeper := strings.Cut(rest, "/")
+		if !deeper {
+			return openRegular(dir, part, name)
+		}
+		sub, err := enter(dir, part)
+		if err != nil || sub == nil {
+			return file{}, err
+		}
+		defer sub.Close()
+		dir, rest = sub, more
+	}
+}
+
+func openRegular(dir *os.Root, base, name string) (file, error) {
+	before, err := dir.Lstat(base)
+	if err != nil || !before.Mode().IsRegular() {
+		return file{}, err
+	}
+	// O_NONBLOCK: a pipe that took the name meanwhile must not hold the search up.
+	f, err := dir.OpenFile(base, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return file{}, err
+	}
+	after, err := f.Stat()
+	if err != nil || !os.SameFile(before, after) || !after.Mode().IsRegular() {
+		f.Close()
+		return file{}, err
+	}
+	return file{f, name, after}, nil
+}
+
+func ignoreVanished(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

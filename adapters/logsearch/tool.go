@@ -1,0 +1,143 @@
+package logsearch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/limits"
+	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/ports"
+)
+
+// Name is the tool's name.
+const Name = "log_search"
+
+// Tool searches log files. It is safe for concurrent use.
+type Tool struct {
+	sources map[string]*source
+	clock   ports.Clock
+}
+
+var _ ports.Tool = (*Tool)(nil)
+
+// New returns the tool over the sources, or every reason why there is none. It opens no file.
+// The clock says when "now" is.
+func New(sources []Source, clock ports.Clock) (*Tool, error) {
+	t := &Tool{map[string]*source{}, clock}
+	var problems []error
+	for _, s := range sources {
+		made, err := newSource(s)
+		if _, twice := t.sources[s.ID]; twice {
+			err = fmt.Errorf("data source %s is listed twice", s.ID)
+		}
+		problems = append(problems, err)
+		t.sources[s.ID] = made
+	}
+	return t, errors.Join(problems...)
+}
+
+// Describe returns the tool's description.
+func (t *Tool) Describe() tool.Description {
+	return tool.Description{
+		Name:  Name,
+		Title: "Log search",
+		Text: "Search log files, rotated and gzipped ones too, for lines that match an RE2 pattern, within a time range, with equal fields. " +
+			"Every match is counted, per interval; the newest max lines are shown, newest first, with context. Secrets are masked before matching.",
+		InputSchema:  json.RawMessage(inputSchema),
+		OutputSchema: json.RawMessage(outputSchema),
+		ReadOnly:     true,
+		DataSources:  slices.Sorted(maps.Keys(t.sources)),
+	}
+}
+
+// Prepare judges the request. Besides the codes of the port it returns QUERY_REJECTED with
+// the reasons PATTERN and LIMIT.
+func (t *Tool) Prepare(raw json.RawMessage, sc tool.Scope) (tool.Plan, error) {
+	r, err := decode(raw)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	s, known := t.sources[r.DataSource]
+	if err := sc.Check(r.DataSource); err != nil || !known {
+		return tool.Plan{}, fault.New(fault.DataSourceUnknown)
+	}
+	sr, err := s.searchOf(r, t.clock.Now())
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	return tool.Plan{DataSource: s.ID, Timeout: s.Timeout, Bounds: tool.Bounds{Rows: s.MaxLines}, Body: sr}, nil
+}
+
+// Execute searches the files.
+func (t *Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+	sr, ok := plan.Body.(search)
+	if !ok {
+		return nil, fault.New(fault.Internal)
+	}
+	if err := sr.source.enter(ctx); err != nil {
+		return nil, fault.Of(err)
+	}
+	defer func() { <-sr.source.slots }()
+	return sr.run(ctx, limit)
+}
+
+// busyWait is how long a search waits for its turn.
+const busyWait = time.Second
+
+func (s *source) enter(ctx context.Context) error {
+	timer := time.NewTimer(busyWait)
+	defer timer.Stop()
+	select {
+	case s.slots <- struct{}{}:
+		if err := ctx.Err(); err != nil { // select chooses at random when both are ready
+			<-s.slots
+			return err
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return fault.New(fault.DataSourceBusy)
+	}
+}
+
+func (sr search) run(ctx context.Context, limit limits.RawBytes) (json.RawMessage, error) {
+	o, err := sr.source.open(sr)
+	if err != nil {
+		return nil, fault.New(fault.DataSourceUnavailable)
+	}
+	defer o.close()
+	e := &engine{search: sr, limit: limit}
+	for _, f := range o.files {
+		err := e.file(ctx, f)
+		var f2 *fault.Error
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return nil, fault.Of(ctx.Err())
+		case errors.As(err, &f2):
+			return nil, f2
+		default:
+			o.problems = append(o.problems, f.name+": "+err.Error())
+		}
+	}
+	return e.conclude(o, limit)
+}
+
+// conclude makes the answer. An empty one of files that could not all be read says nothing
+// about what is in them.
+func (e *engine) conclude(o opened, limit limits.RawBytes) (json.RawMessage, error) {
+	switch {
+	case e.matched == 0 && len(o.problems)+o.skipped > 0:
+		return nil, fault.Because(fault.ExecutionFailed, "PARTIAL_ANSWER", "nothing was found, but not every file could be read: choose fewer files, or a later start")
+	case len(o.files)+o.older == 0:
+		return nil, fault.Because(fault.ExecutionFailed, "NO_FILES", "no file matches")
+	}
+	return e.answer(o, limit)
+}
