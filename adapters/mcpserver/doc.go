@@ -8,7 +8,8 @@
 //   - a tool's arguments reach the boundary byte for byte as they were sent, duplicates and
 //     long integers included, so that the boundary refuses what it must;
 //   - refusals and failures are results with isError and the safe error body; unknown tools
-//     and malformed messages are protocol errors; neither echoes what was sent;
+//     and malformed messages are protocol errors with the same body as data; none repeats a
+//     tool's arguments, an unsafe id or a parser's text;
 //   - nothing that a client sends reaches the run, its grants or the authorisation.
 //
 // One stateless HTTP handler serves the revisions from 2024-11-05 to 2026-07-28; JSON-RPC

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"go.uber.org/zap"
 
 	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/domain/evidence"
@@ -45,7 +44,6 @@ func (s *Server) reject(ctx context.Context, caller application.Caller, cause er
 		own = fault.New(fault.RequestTooLarge)
 	}
 	f := fault.Of(s.svc.Reject(ctx, caller, caller.Agent.RunID, "", "", own))
-	s.log.Info("message refused", zap.String("run_id", string(caller.Agent.RunID)), zap.String("code", string(f.Code)), zap.String("reason", f.Reason))
 	if f.Code != own.Code {
 		return &jsonrpc.Error{Code: protocol.Code, Message: f.Code.Sentence()}, f
 	}
