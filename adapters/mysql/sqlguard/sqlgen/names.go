@@ -31,9 +31,13 @@ func (g *Generator) from() string {
 	return text
 }
 
-// joinCondition compares a column of the new table with one of an earlier table, of the same type.
+// joinCondition compares a column of the new table with one of an earlier table, of the same type. A third table is joined by its key: two
+// joins that each multiply the rows give millions.
 func (g *Generator) joinCondition(i int) string {
 	t := pick(g, Number, Number, Text)
+	if i > 1 {
+		return g.scope[i].qualifier + "." + g.scope[i].table.Key[0] + " = " + g.columnOf(g.scope[g.r.IntN(i)], t)
+	}
 	return g.columnOf(g.scope[i], t) + pick(g, " = ", " = ", " = ", " <=> ") + g.columnOf(g.scope[g.r.IntN(i)], t)
 }
 
