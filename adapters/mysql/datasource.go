@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"math"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -150,8 +151,10 @@ func (d *DataSource) once(ctx context.Context, f use) error {
 	defer conn.Close()
 	var failed error
 	err = conn.Raw(func(dc any) error {
+		s := dc.(*session)
+		s.wire.allow(math.MaxInt64) // whatever the last statement left of its bound
 		var keep bool
-		if keep, failed = f(dc.(*session)); !keep {
+		if keep, failed = f(s); !keep {
 			return driver.ErrBadConn // database/sql closes it
 		}
 		return nil

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math"
 	"sync"
 	"time"
 
@@ -90,7 +89,6 @@ func (d *DataSource) serverLimit(ctx context.Context) time.Duration {
 //
 // finished tells that the server has nothing left to send; when it has, the session is halted.
 func (d *DataSource) read(ctx context.Context, s *session, plan *sqlguard.Plan, limit limits.RawBytes, halt func()) (raw json.RawMessage, finished bool, err error) {
-	s.wire.allow(math.MaxInt64)
 	endless := context.WithoutCancel(ctx)
 	if err := s.setLimit(endless, d.serverLimit(ctx)); err != nil {
 		return nil, false, staleUnlessSaid(err)

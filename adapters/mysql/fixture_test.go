@@ -25,6 +25,7 @@ import (
 const extra = `
 USE shop;
 CREATE VIEW v_slow AS SELECT id, SLEEP(30) AS nap FROM customers WHERE id = 1;
+CREATE VIEW v_busy AS SELECT SUM(seq % 7) AS nap FROM seq_1_to_100000000000;
 CREATE VIEW v_large AS SELECT seq AS id, REPEAT('x', 10240) AS body FROM seq_1_to_100000;
 CREATE VIEW v_giant AS SELECT REPEAT('x', 100 * 1024 * 1024) AS body FROM customers WHERE id = 1;
 CREATE VIEW v_denied AS SELECT k FROM secrets;
@@ -77,7 +78,7 @@ func policy() sqlguard.Policy {
 		table("shop", "customers", "id", "name", "email", "country", "created_at", "vip"),
 		table("shop", "orders", "id", "customer_id", "status", "total", "placed_at", "note"),
 		table("archive", "orders", "id", "customer_id", "status", "total", "placed_at"),
-		table("shop", "v_slow", "id", "nap"), table("shop", "v_large", "id", "body"), table("shop", "v_giant", "body"),
+		table("shop", "v_slow", "id", "nap"), table("shop", "v_busy", "nap"), table("shop", "v_large", "id", "body"), table("shop", "v_giant", "body"),
 		table("shop", "v_denied", "k"), table("shop", "secrets", "k"), table("shop", "odd", oddColumns...),
 	}}
 }
@@ -90,7 +91,7 @@ func guard(t testing.TB, p sqlguard.Policy) *sqlguard.Guard {
 }
 
 // grants let the account read what the policy allows, but neither shop.secrets nor v_denied.
-var grants = []string{"SELECT ON archive.*", "SELECT ON shop.customers", "SELECT ON shop.orders", "SELECT ON shop.v_slow", "SELECT ON shop.v_large",
+var grants = []string{"SELECT ON archive.*", "SELECT ON shop.customers", "SELECT ON shop.orders", "SELECT ON shop.v_slow", "SELECT ON shop.v_busy", "SELECT ON shop.v_large",
 	"SELECT ON shop.v_giant", "SELECT ON shop.odd"}
 
 // rig is a tool on a server, with its log.

@@ -21,14 +21,15 @@ type relay struct {
 	// which connection is meant.
 	deaf atomic.Bool
 
+	// answered counts the bytes that the server has sent.
+	answered atomic.Int64
+
 	mu       sync.Mutex
 	commands map[byte]int
-	total    int
 }
 
 // Commands of the protocol, by their first byte.
 const (
-	comQuit        = 0x01
 	comQuery       = 0x03
 	comPing        = 0x0e
 	comStmtPrepare = 0x16
@@ -66,7 +67,7 @@ func (r *relay) serve(client net.Conn) {
 	}
 	var both sync.WaitGroup
 	both.Go(func() {
-		_, _ = io.Copy(client, server)
+		_, _ = io.Copy(client, io.TeeReader(server, (*counter)(&r.answered)))
 		_ = client.Close()
 	})
 	_ = r.forward(server, client)
@@ -89,7 +90,6 @@ func (r *relay) forward(server io.Writer, client io.Reader) error {
 		if head[3] == 0 && len(body) > 0 {
 			r.mu.Lock()
 			r.commands[body[0]]++
-			r.total++
 			r.mu.Unlock()
 		}
 		if len(body) > 5 && body[0] == comQuery && string(body[1:6]) == "KILL " && r.deaf.Load() {
@@ -101,11 +101,19 @@ func (r *relay) forward(server io.Writer, client io.Reader) error {
 	}
 }
 
-// sent returns how many commands were sent so far, without those that end connections.
+type counter atomic.Int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	(*atomic.Int64)(c).Add(int64(len(p)))
+	return len(p), nil
+}
+
+// sent returns how many commands were sent so far that the server answers; those that it does
+// not answer may still be on their way when a call has ended.
 func (r *relay) sent() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.total - r.commands[comQuit]
+	return r.commands[comQuery] + r.commands[comPing] + r.commands[comStmtPrepare] + r.commands[comStmtExecute]
 }
 
 // take returns the commands that were sent since the last take.
@@ -114,6 +122,5 @@ func (r *relay) take() map[byte]int {
 	defer r.mu.Unlock()
 	got := maps.Clone(r.commands)
 	clear(r.commands)
-	r.total = 0
 	return got
 }

@@ -82,6 +82,16 @@ func TestTheAccountIsChecked(t *testing.T) {
 	}
 }
 
+// A bound on one statement's rows must not be left to the next one.
+func TestABoundEndsWithItsStatement(t *testing.T) {
+	r := newRig(t, shop(t), func(s *mysql.Source, _ *mysql.Options) { connections(s, 1) })
+	_, err := r.Execute(t.Context(), r.plan(t, simple), 1<<10)
+	require.NoError(t, err)
+	n := 0
+	require.NoError(t, r.Source("shop").Query(t.Context(), "SELECT body FROM shop.v_large LIMIT 100", func([]string) error { n++; return nil }))
+	require.Equal(t, 100, n)
+}
+
 // What the server says of a statement that the guard accepts.
 func TestS23_ServerErrorsBecomeReasons(t *testing.T) {
 	r := newRig(t, shop(t), func(s *mysql.Source, _ *mysql.Options) { s.SQLModeExtra = []string{"ONLY_FULL_GROUP_BY"} })
