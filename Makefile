@@ -14,12 +14,12 @@ help: ## list the targets
 
 build: ## build bin/toolboundary
 	@mkdir -p bin
-	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/toolboundary ./cmd/app
+	$(GO) build -ldflags "-X main.version=$(VERSION)" -o bin/toolboundary ./cmd/app
 
 bin/demodb: $(shell find test/demodb -name '*.go' -o -name go.mod -o -name '*.sql' 2>/dev/null)
 	@mkdir -p bin
 	@echo "building the demo's embedded MySQL engine; the first time takes a minute or two ..." >&2
-	cd test/demodb && CGO_ENABLED=0 $(GO) build -trimpath -o $(CURDIR)/bin/demodb .
+	cd test/demodb && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/bin/demodb .
 
 demo: build bin/demodb ## walk through one run on an embedded database; needs nothing but Go
 	@$(GO) run ./test/demo --app bin/toolboundary --db bin/demodb

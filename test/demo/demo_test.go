@@ -16,7 +16,7 @@ import (
 func build(t *testing.T, dir, pkg, name string, env ...string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), name)
-	cmd := exec.Command("go", "build", "-trimpath", "-o", binary, pkg)
+	cmd := exec.Command("go", "build", "-o", binary, pkg)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -37,6 +38,7 @@ type Service struct {
 	logs *Log
 	stop context.CancelFunc
 	done chan int
+	kill func() // of a service that is a process of its own
 }
 
 // Start writes the configuration to a file, serves it and waits until it listens. The
@@ -51,6 +53,52 @@ func Start(t *testing.T, configuration string, options ...bootstrap.Option) *Ser
 	go func() {
 		s.done <- bootstrap.Run(ctx, "test", []string{"serve", "--config", path}, cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: s.logs}, options...)
 	}()
+	return s.await()
+}
+
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "toolboundary-test-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "toolboundary")
+	out, err := exec.Command("go", "build", "-o", path, "github.com/toolboundary/toolboundary/cmd/app").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+// StartProcess is Start in a process of its own, which Kill ends without warning.
+func StartProcess(t *testing.T, configuration string) *Service {
+	t.Helper()
+	t.Setenv("TOOLBOUNDARY_HARNESS_KEY", HarnessKey)
+	t.Setenv("TOOLBOUNDARY_TOKEN_KEY", TokenKey)
+	path, err := binary()
+	require.NoError(t, err)
+	s := &Service{t: t, logs: &Log{}, done: make(chan int, 1)}
+	cmd := exec.Command(path, "serve", "--config", Write(t, configuration))
+	cmd.Stderr = s.logs
+	require.NoError(t, cmd.Start())
+	s.stop = func() { _ = cmd.Process.Signal(os.Interrupt) }
+	s.kill = func() { _ = cmd.Process.Kill() }
+	go func() {
+		_ = cmd.Wait()
+		s.done <- cmd.ProcessState.ExitCode()
+	}()
+	return s.await()
+}
+
+// Kill ends the process at once, as kill -9 does, and waits until it is gone.
+func (s *Service) Kill() {
+	s.kill()
+	s.Stop()
+}
+
+// await waits until the service listens, and stops it with the test.
+func (s *Service) await() *Service {
+	t := s.t
+	t.Helper()
 	t.Cleanup(func() { s.Stop() })
 	require.Eventually(t, func() bool {
 		select {
