@@ -70,8 +70,9 @@ func (t *translator) function(n *ast.FuncCallExpr) *function {
 func (t *translator) builtin(f *function, n *ast.FuncCallExpr) bool {
 	at := n.OriginTextPosition()
 	rest := t.lex.src[min(at, len(t.lex.src)):]
-	if strings.HasPrefix(rest, "{") { // an ODBC brace hides the name's place: nothing but the plain spelling is known
-		return !f.keyword || f.shape == shapeClock
+	for strings.HasPrefix(rest, "{") { // the place of an ODBC escape {fn name(…)} is the brace's
+		rest = strings.TrimLeft(rest[1:], blanks)
+		rest = strings.TrimLeft(rest[skip(rest, 0, isNameByte):], blanks)
 	}
 	if strings.HasPrefix(rest, "`") {
 		return !f.keyword

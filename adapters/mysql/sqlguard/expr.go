@@ -131,12 +131,25 @@ func (t *translator) literal(n *driver.ValueExpr) expr {
 	case driver.KindString:
 		return stringLiteral(n.GetString())
 	case driver.KindMysqlDecimal, driver.KindFloat64, driver.KindBinaryLiteral:
-		if text := t.lex.spelling(n.OriginTextPosition()); text != "" {
+		if text := t.lex.spelling(n.OriginTextPosition()); spellsKind(text, n.Kind()) {
 			return numberLiteral(text)
 		}
 	}
 	t.rep.add(rankNode, "this spelling of a literal is refused")
 	return nullLiteral{}
+}
+
+// spellsKind reports whether a spelling is of the kind that the parser read.
+func spellsKind(text string, kind byte) bool {
+	switch {
+	case text == "":
+		return false
+	case !isDigit(text[0]) && text[0] != '.' || len(text) > 1 && !isDigit(text[1]) && text[1]|0x20 != 'e' && text[1] != '.':
+		return kind == driver.KindBinaryLiteral
+	case strings.ContainsAny(text, "eE"):
+		return kind == driver.KindFloat64
+	}
+	return kind == driver.KindMysqlDecimal
 }
 
 // spelling returns the number, hex or bit literal at the offset as it was written: the value alone does not tell 0x0A, a number where one is

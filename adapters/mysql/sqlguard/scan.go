@@ -139,13 +139,13 @@ func (l *lexed) prefixOperator(prefix int, rep *report) {
 // brace refuses the ODBC escapes that are typed literals. The parser knows d, t and ts in lower case only, the server in any; every other
 // {word expression} is the expression on both.
 func (l *lexed) brace(i int, rep *report) {
-	rest := strings.TrimLeft(l.src[i+1:], " \t\n\v\f\r")
+	rest := strings.TrimLeft(l.src[i+1:], blanks)
 	end := 0
 	for end < len(rest) && isNameByte(rest[end]) {
 		end++
 	}
-	switch word := lowerASCII(rest[:end]); word {
-	case "", "d", "t", "ts":
+	switch word := lowerASCII(rest[:end]); {
+	case word == "", word == "d", word == "t", word == "ts", strings.ContainsAny(word, "0123456789"):
 		rep.add(rankNode, "ODBC escapes are refused: write the date as a string, '2024-01-31'")
 	}
 }
@@ -286,6 +286,8 @@ func (l *lexed) keyword(word string, prefix int, rep *report) {
 func (l *lexed) afterName(i int) bool {
 	return i > 0 && (isNameByte(l.src[i-1]) && !isDigit(l.src[i-1]) || l.src[i-1] == '`')
 }
+
+const blanks = " \t\n\v\f\r"
 
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
