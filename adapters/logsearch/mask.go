@@ -7,13 +7,13 @@ import (
 )
 
 // masks replace secrets, in the order in which they are configured.
-type masks []*regexp.Regexp
+type masks []matcher
 
 func newMasks(patterns []string) (masks, error) {
 	var m masks
 	var problems []error
 	for _, p := range patterns {
-		re, err := regexp.Compile(p)
+		re, err := newMatcher(p)
 		switch {
 		case err != nil:
 			problems = append(problems, fmt.Errorf("the mask %q: %w", p, err))
@@ -30,12 +30,25 @@ func newMasks(patterns []string) (masks, error) {
 // recognise a secret that the bound goes through.
 const overlap = 4 << 10
 
+// masker applies masks; it keeps memory between lines.
+type masker struct {
+	masks masks
+	small []byte // the line in small letters
+}
+
 // apply returns the first bytes of a line without its secrets, and whether bytes were left
 // out; the same memory when there is nothing to mask. partial says that the line goes on past
 // what was read of it: then its end is given up, since it may be the beginning of a secret.
-func (m masks) apply(line []byte, partial bool, most int) ([]byte, bool) {
-	for _, re := range m {
-		line = mask(re, line)
+func (m *masker) apply(line []byte, partial bool, most int) ([]byte, bool) {
+	if len(m.masks) > 0 {
+		m.small = lower(m.small[:0], line)
+	}
+	for _, re := range m.masks {
+		// What a mask writes must not hide from the next one: it looks at the new line.
+		if re.possible(m.small) {
+			line = mask(re.Regexp, line)
+			m.small = lower(m.small[:0], line)
+		}
 	}
 	if partial {
 		line = line[:max(len(line)-overlap, 0)]

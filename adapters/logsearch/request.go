@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"regexp/syntax"
 	"time"
 
@@ -29,7 +28,7 @@ type request struct {
 type search struct {
 	source  *source
 	asked   request
-	pattern *regexp.Regexp
+	pattern matcher
 	// start and end bound the times of matching lines; zero is no bound.
 	start, end time.Time
 	max        int
@@ -106,9 +105,9 @@ const (
 
 // compile compiles the agent's pattern, or refuses it with QUERY_REJECTED. RE2 takes linear
 // time; the program's size is bounded because repetitions multiply it.
-func compile(pattern string) (*regexp.Regexp, error) {
+func compile(pattern string) (matcher, error) {
 	if len(pattern) > maxPattern {
-		return nil, fault.Because(fault.QueryRejected, "LIMIT", fmt.Sprintf("the pattern has more than %d bytes", maxPattern))
+		return matcher{}, fault.Because(fault.QueryRejected, "LIMIT", fmt.Sprintf("the pattern has more than %d bytes", maxPattern))
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -116,17 +115,17 @@ func compile(pattern string) (*regexp.Regexp, error) {
 		if e, ok := err.(*syntax.Error); ok {
 			detail = fmt.Sprintf("the pattern is not an RE2 regular expression: %s in %.80q", e.Code, e.Expr)
 		}
-		return nil, fault.Because(fault.QueryRejected, "PATTERN", detail).WithCause(err)
+		return matcher{}, fault.Because(fault.QueryRejected, "PATTERN", detail).WithCause(err)
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil || len(program.Inst) > maxProgram {
-		return nil, fault.Because(fault.QueryRejected, "LIMIT", "the pattern is too large: use fewer repetitions").WithCause(err)
+		return matcher{}, fault.Because(fault.QueryRejected, "LIMIT", "the pattern is too large: use fewer repetitions").WithCause(err)
 	}
-	re, err := regexp.Compile(pattern)
+	m, err := newMatcher(pattern)
 	if err != nil {
-		return nil, fault.Because(fault.QueryRejected, "PATTERN", "the pattern is not an RE2 regular expression").WithCause(err)
+		return matcher{}, fault.Because(fault.QueryRejected, "PATTERN", "the pattern is not an RE2 regular expression").WithCause(err)
 	}
-	return re, nil
+	return m, nil
 }
 
 func invalid(reason, format string, args ...any) error {

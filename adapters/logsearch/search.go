@@ -42,6 +42,8 @@ type engine struct {
 	long           int64
 	from, to       time.Time // the first and last time seen
 
+	masker masker
+	small  []byte // the line in small letters
 	recent []line // the lines before the current one, for context
 	open   *hit   // the last match, while lines after it are wanted
 	shown  int64  // the last line of the file that stands in a hit
@@ -100,11 +102,11 @@ func (e *engine) line(name string, l line, at time.Time, dated bool) error {
 	if !inTime {
 		return e.around(l)
 	}
-	text, cut := e.source.masks.apply(l.text, l.partial, e.source.MaxLine)
+	text, cut := e.masker.apply(l.text, l.partial, e.source.MaxLine)
 	if cut {
 		e.long++
 	}
-	if !e.pattern.Match(text) || !e.hasFields(text) {
+	if !e.matches(text) || !e.hasFields(text) {
 		return e.around(l)
 	}
 	e.matched++
@@ -124,6 +126,16 @@ func (e *engine) line(name string, l line, at time.Time, dated bool) error {
 		e.open = nil
 	}
 	return e.keep(h)
+}
+
+// matches reports whether the line, without its secrets, matches the agent's pattern.
+func (e *engine) matches(text []byte) bool {
+	if len(e.pattern.needles) > 0 {
+		if e.small = lower(e.small[:0], text); !e.pattern.possible(e.small) {
+			return false
+		}
+	}
+	return e.pattern.Match(text)
 }
 
 // around takes a line that does not match as context of those that do.
@@ -149,7 +161,7 @@ func (e *engine) around(l line) error {
 }
 
 func (e *engine) masked(l line) string {
-	text, cut := e.source.masks.apply(l.text, l.partial, e.source.MaxLine)
+	text, cut := e.masker.apply(l.text, l.partial, e.source.MaxLine)
 	if cut {
 		return string(text) + "…"
 	}

@@ -113,7 +113,7 @@ func (sr search) run(ctx context.Context, limit limits.RawBytes) (json.RawMessag
 		return nil, fault.New(fault.DataSourceUnavailable)
 	}
 	defer o.close()
-	e := &engine{search: sr, limit: limit}
+	e := &engine{search: sr, limit: limit, masker: masker{masks: sr.source.masks}}
 	for _, f := range o.files {
 		err := e.file(ctx, f)
 		var f2 *fault.Error
