@@ -108,6 +108,9 @@ type MCP struct {
 	ToolCallIDKeys []string `yaml:"tool_call_id_keys" doc:"_meta keys that may carry the client's tool_call_id, in the order in which they are looked at."`
 	// ToolCallIDArgument declares an optional argument tool_call_id on every tool.
 	ToolCallIDArgument bool `yaml:"tool_call_id_argument" doc:"Declare an optional argument tool_call_id, for clients that send no _meta."`
+	// AllowedHosts and AllowedOrigins are for services that clients reach under other names.
+	AllowedHosts   []string `yaml:"allowed_hosts" doc:"Host names under which /mcp answers; when absent, loopback names only on a loopback address, else all."`
+	AllowedOrigins []string `yaml:"allowed_origins" doc:"Origins, such as https://chat.example.com, whose pages may call /mcp."`
 	// StdioRequestID takes the JSON-RPC id as the last source, on stdio only.
 	StdioRequestID bool `yaml:"stdio_request_id" doc:"On stdio, take the client's own JSON-RPC id when it sends no other tool_call_id."`
 }

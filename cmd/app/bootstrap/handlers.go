@@ -53,6 +53,7 @@ func (p *parts) newHandlers(c config.Config, svc *application.Service, s store, 
 func (p *parts) mcpOptions(c config.Config) mcpserver.Options {
 	return mcpserver.Options{
 		Version: p.version, MetaKeys: c.MCP.ToolCallIDKeys, Argument: c.MCP.ToolCallIDArgument,
+		AllowedHosts: c.MCP.AllowedHosts, AllowedOrigins: c.MCP.AllowedOrigins,
 		NoRequestID: !c.MCP.StdioRequestID, MaxConcurrent: c.Server.MaxConcurrent,
 		// A message holds the request and its JSON-RPC wrapping; text grows when it is escaped.
 		MaxMessage: 2*int(c.Limits.Request) + 64<<10,
