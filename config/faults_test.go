@@ -210,7 +210,7 @@ func TestUnknownKindNamesTheKnownOnes(t *testing.T) {
 	file := strings.Replace(valid, "address: 127", "kind: postgres\n    address: 127", 1)
 	problems := problemsOf(t, file)
 	require.Len(t, problems, 1)
-	require.Equal(t, "The kinds are mysql.", problems[0].Fix)
+	require.Equal(t, "The kinds are logs, mysql, prometheus.", problems[0].Fix)
 }
 
 func golden(t *testing.T, name, got string) {

@@ -110,7 +110,7 @@ func TestKindFromOutside(t *testing.T) {
 	got := paths(t, "data_sources: {c: {kind: counter, step: 10, token_env: ABSENT, colour: red}, d: {kind: count}}", kind)
 	require.ElementsMatch(t, []string{"data_sources.c.colour", "data_sources.c.step", "data_sources.c.token_env", "data_sources.c.names", "data_sources.d.kind"}, got)
 	problems := problemsOf(t, "data_sources: {d: {kind: count}}", kind)
-	require.Equal(t, "Did you mean counter? The kinds are counter, mysql.", problems[0].Fix)
+	require.Equal(t, "Did you mean counter? The kinds are counter, logs, mysql, prometheus.", problems[0].Fix)
 
 	text, err := Schema(kind)
 	require.NoError(t, err)

@@ -33,7 +33,9 @@ const defaultKind = KindMySQL
 // builtinKinds lists the kinds of this repository: one line each.
 func builtinKinds() []Kind {
 	return []Kind{
+		{Name: KindLogs, Doc: "Log files below one directory.", New: func() Source { return newLogs() }},
 		{Name: KindMySQL, Doc: "A MySQL or MariaDB server, read with SELECT only.", New: func() Source { return newMySQL() }},
+		{Name: KindPrometheus, Doc: "A server of the Prometheus HTTP API.", New: func() Source { return newPrometheus() }},
 	}
 }
 

@@ -22,6 +22,11 @@ func TestNeedles(t *testing.T) {
 // TestS40_NeedlesOverlookNothing: a line that matches is never held impossible, or a mask would
 // be left out.
 func TestS40_NeedlesOverlookNothing(t *testing.T) {
+	for _, c := range [][2]string{{"(?i)ask", "a\u017f\u212a"}, {"(?i)task x", "TA\u017fK x"}, {"(?i)bearer", "BEARER"}, {"Secret", "Secret"}} {
+		m, err := newMatcher(c[0])
+		require.NoError(t, err)
+		require.True(t, m.MatchString(c[1]) && m.possible(lower(nil, []byte(c[1]))), "%q", c)
+	}
 	letters := rapid.SampledFrom([]string{"k", "K", "\u212a", "s", "S", "\u017f", "a", "A", "b", "é", "É", "."})
 	rapid.Check(t, func(t *rapid.T) {
 		text := ""

@@ -22,7 +22,7 @@ type Source struct {
 	Format Format
 	// TimePattern finds a line's time: its first group, or all of it. Empty: lines have none.
 	TimePattern string
-	// TimeLayout is a layout of package time, or LayoutUnix or LayoutUnixMilli. A layout without
+	// TimeLayout is a layout of package time, or one of this package's named ones. A layout without
 	// a year takes the one that the file's own age suggests.
 	TimeLayout string
 	// Location is the zone of times that name none. Default UTC.

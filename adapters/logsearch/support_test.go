@@ -29,7 +29,7 @@ var scope = tool.Scope{DataSources: []string{"logs", "unbuilt"}}
 
 // rfc3339 reads times at the beginning of a line.
 func rfc3339(s *logsearch.Source) {
-	s.TimePattern, s.TimeLayout = `^\S+`, time.RFC3339
+	s.TimePattern, s.TimeLayout = `^\S+`, logsearch.LayoutRFC3339
 }
 
 func newTool(t testing.TB, root string, change ...func(*logsearch.Source)) *logsearch.Tool {

@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// The layouts that package time does not know: seconds, with or without a fraction, and
-// milliseconds since 1970.
+// Layouts with a name: time.RFC3339, and those that package time does not know: seconds, with
+// or without a fraction, and milliseconds since 1970.
 const (
+	LayoutRFC3339   = "rfc3339"
 	LayoutUnix      = "unix"
 	LayoutUnixMilli = "unix_ms"
 )
@@ -33,7 +34,11 @@ func newTimeForm(s Source) (timeForm, error) {
 	if err != nil {
 		return timeForm{}, fmt.Errorf("the pattern of times: %w", err)
 	}
-	return timeForm{re, s.TimeLayout, s.Location}, nil
+	layout := s.TimeLayout
+	if layout == LayoutRFC3339 {
+		layout = time.RFC3339
+	}
+	return timeForm{re, layout, s.Location}, nil
 }
 
 // stamps reads the times of one file's lines. Lines without one have that of the line before:
