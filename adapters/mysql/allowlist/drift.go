@@ -65,7 +65,7 @@ func Check(ctx context.Context, db Database, listed Listed) (Report, error) {
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		if slices.ContainsFunc(r.Drifts, func(d Drift) bool { return missing(d.Kind) && strings.HasPrefix(d.Where+".", t.full()+".") }) {
+		if slices.ContainsFunc(r.Drifts, func(d Drift) bool { return d.Broken() && strings.HasPrefix(d.Where+".", t.full()+".") }) {
 			continue // and so it cannot be read
 		}
 		if err := db.Query(ctx, t.probe(), func([]string) error { return nil }); err != nil {
@@ -154,6 +154,10 @@ func (c *comparison) table(t ListedTable) {
 		c.add(BecameView, t.full(), "This is a view, which reads with its definer's rights.", "List it below views if that is meant, or remove it from allow.")
 	case !r.View && t.View:
 		c.add(BecameTable, t.full(), "This is a table, but stands below views.", "Remove it from views.")
+	}
+	if r.View && len(r.Columns) == 0 {
+		c.add(Unreadable, t.full(), "The view is broken: what it reads is gone, or its definer may not read it.", "Mend the view, or remove it from allow.")
+		return
 	}
 	known := map[string]bool{}
 	for _, listed := range t.Columns {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -117,6 +118,7 @@ func transport(err error) string {
 		err = wrapped.Err
 	}
 	var certificate *tls.CertificateVerificationError
+	var op *net.OpError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer in time"
@@ -124,6 +126,8 @@ func transport(err error) string {
 		return "interrupted"
 	case errors.As(err, &certificate):
 		return "its certificate is not trusted; name its authority with --ca-file"
+	case errors.As(err, &op):
+		return op.Error()
 	}
-	return err.Error()
+	return "what answers there is no HTTP service, or speaks TLS differently"
 }

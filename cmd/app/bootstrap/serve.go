@@ -48,7 +48,9 @@ func runApp(ctx context.Context, app *fx.App, c config.Config, log *zap.Logger) 
 	select {
 	case <-ctx.Done():
 	case end := <-app.Wait():
-		failed = fmt.Errorf("the service stopped by itself with code %d", end.ExitCode)
+		if end.ExitCode != 0 { // fx listens for the process's signals too, and gives those no code
+			failed = fmt.Errorf("the service stopped by itself with code %d", end.ExitCode)
+		}
 	}
 	log.Info("stopping")
 	// In-flight calls get the grace, then their cancellation, then the time to settle.

@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/test/servers"
+)
+
+const doctorSchema = `DROP DATABASE IF EXISTS e2e_doctor; CREATE DATABASE e2e_doctor; CREATE TABLE e2e_doctor.t (id INT PRIMARY KEY, v TEXT);`
+
+// patient is a configuration that doctor looks at; the zero value is healthy.
+type patient struct {
+	address, user, password, redis string
+	more                           string // further keys of the data source
+}
+
+func (p patient) config(t testing.TB) string {
+	t.Setenv("SHOP_USER", p.user)
+	t.Setenv("SHOP_PASSWORD", p.password)
+	return write(t, "c.yaml", head+"store: {kind: redis, redis: {addrs: ['"+p.redis+"']}}\ndata_sources:\n  shop:\n    address: "+p.address+
+		"\n    user_env: SHOP_USER\n    password_env: SHOP_PASSWORD\n    allow: {e2e_doctor.t: [id, v]}\n"+p.more)
+}
+
+type finding struct{ Subject, Check, Result, Detail, Fix string }
+
+func diagnose(t testing.TB, p patient, secrets []string) (findings []finding, code int) {
+	t.Helper()
+	r := command(t, "", append(secrets, p.password), "doctor", "--config", p.config(t), "--output", "json")
+	var report struct{ Findings []finding }
+	require.NoError(t, json.Unmarshal([]byte(r.out), &report), r.stderr)
+	return report.Findings, r.code
+}
+
+// Must show 3: doctor finds 8 of 8 planted faults (and five more), and none in a healthy set-up.
+func TestDoctorFindsPlantedFaults(t *testing.T) {
+	m := servers.SharedMariaDB(t)
+	m.Load(t, doctorSchema)
+	secrets := serviceKeys(t)
+	user, password := m.Account(t, "SELECT (id, v) ON e2e_doctor.t")
+	redis := servers.Redis(t, "--maxmemory", "64mb", "--maxmemory-policy", "noeviction", "--appendonly", "yes")
+	healthy := patient{m.Addr, user, password, redis.Addr, "    require_read_only_account: true\n"}
+	findings, code := diagnose(t, healthy, secrets)
+	require.Zero(t, code, "%+v", findings)
+	for _, f := range findings {
+		require.Equal(t, "ok", f.Result, "%+v", f)
+	}
+	require.GreaterOrEqual(t, len(findings), 12)
+
+	closed := servers.Proxy(t, m.Addr)
+	closed.Refuse()
+	slow := servers.Proxy(t, m.Addr)
+	slow.Delay(150 * time.Millisecond)
+	writer, writerPassword := m.Account(t, "ALL ON e2e_doctor.*")
+	evicting := servers.Redis(t, "--maxmemory", "64mb", "--maxmemory-policy", "allkeys-lru", "--appendonly", "yes")
+	forgetful := servers.Redis(t, "--maxmemory", "64mb", "--maxmemory-policy", "noeviction")
+	gone := servers.Proxy(t, redis.Addr)
+	gone.Refuse()
+	faults := []struct {
+		name                   string
+		plant                  func(p *patient)
+		subject, check, result string
+	}{
+		{"writable account", func(p *patient) { p.user, p.password = writer, writerPassword }, "shop", "account", "fail"},
+		{"evicting Redis", func(p *patient) { p.redis = evicting.Addr }, "store", "promises", "fail"},
+		{"time limit not honoured", func(p *patient) {
+			p.address = rewriting(t, m.Addr, "max_statement_time = 0.300", "max_statement_time = 9.300")
+		}, "shop", "time limit", "fail"},
+		{"unreachable source", func(p *patient) { p.address = closed.Addr }, "shop", "connect", "fail"},
+		{"kill unsupported", func(p *patient) { p.address = rewriting(t, m.Addr, "KILL ", "DO 1+") }, "shop", "kill", "warn"},
+		{"session settings forgotten", func(p *patient) {
+			p.address = rewriting(t, m.Addr, "SET SESSION TRANSACTION READ ONLY", "SET @forgets_what_it_is_told   =0")
+		}, "shop", "connect", "fail"},
+		{"Redis clock wrong", func(p *patient) { p.redis = rewriting(t, redis.Addr, "\r\n$10\r\n17", "\r\n$10\r\n18") }, "store", "clock", "warn"},
+		{"wrong password", func(p *patient) { p.password = "canary-wrong-password" }, "shop", "connect", "fail"},
+		// Beyond the eight.
+		{"unreachable Redis", func(p *patient) { p.redis = gone.Addr }, "store", "connect", "fail"},
+		{"Redis that forgets at restart", func(p *patient) { p.redis = forgetful.Addr }, "store", "promises", "warn"},
+		{"slow source", func(p *patient) { p.address = slow.Addr }, "shop", "latency", "warn"},
+		{"no TLS where it is demanded", func(p *patient) { p.more += "    tls: required\n" }, "shop", "connect", "fail"},
+		{"allowlist drifted", func(p *patient) { p.more = strings.Replace(p.more, "    req", "    views: [e2e_doctor.t]\n    req", 1) }, "shop", "allowlist", "warn"},
+	}
+	found := 0
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			p := healthy
+			f.plant(&p)
+			findings, code := diagnose(t, p, secrets)
+			for _, one := range findings {
+				if one.Subject == f.subject && one.Check == f.check && one.Result == f.result {
+					require.NotEmpty(t, one.Fix)
+					found++
+					require.Equal(t, f.result == "fail", code == 1, "exit 1 exactly when something fails")
+					return
+				}
+			}
+			t.Fatalf("not found: %+v", findings)
+		})
+	}
+	t.Logf("%d of %d planted faults found", found, len(faults))
+	require.Equal(t, len(faults), found)
+}
+
+// rewriting is a relay that replaces one text by another of the same length, in both directions:
+// a server or a proxy that does not do what it is told.
+func rewriting(t testing.TB, target, old, new string) string {
+	t.Helper()
+	require.Len(t, new, len(old))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var open []net.Conn
+	t.Cleanup(func() {
+		l.Close()
+		mu.Lock()
+		for _, c := range open {
+			c.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+	relay := func(to, from net.Conn) {
+		defer to.Close()
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := from.Read(buffer)
+			if n > 0 {
+				if _, err := to.Write(bytes.ReplaceAll(buffer[:n], []byte(old), []byte(new))); err != nil {
+					return
+				}
+			}
+			if err != nil {
+				if err != io.EOF {
+					from.Close()
+				}
+				return
+			}
+		}
+	}
+	all.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", target)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			mu.Lock()
+			open = append(open, client, server)
+			mu.Unlock()
+			all.Go(func() { relay(server, client) })
+			all.Go(func() { relay(client, server) })
+		}
+	})
+	return l.Addr().String()
+}
