@@ -126,10 +126,10 @@ func (d *DataSource) ProveKill(ctx context.Context) error {
 		}
 		gone, cancel := context.WithTimeout(ctx, d.options.KillTimeout)
 		defer cancel()
-		if err := d.kill(gone, s); err != nil {
+		if d.kill(gone, s) != nil || d.listed(gone, s, false) != nil {
 			return false, ErrNotKilled
 		}
-		return false, d.listed(gone, s, false)
+		return false, nil
 	})
 }
 

@@ -218,7 +218,7 @@ func TestDoctorProvesAKill(t *testing.T) {
 
 	through := newRelay(t, m.Addr)
 	through.deaf.Store(true)
-	hidden := rigFor(t, through.addr, r.user, r.password, impatient)
+	hidden := rigFor(t, through.addr, r.user, r.password)
 	require.ErrorIs(t, hidden.Source("shop").ProveKill(t.Context()), mysql.ErrNotKilled)
 	m.Load(t, "KILL USER "+r.user)
 }
