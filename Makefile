@@ -56,8 +56,10 @@ fuzz: deps ## 200,000 generated statements against MariaDB, then each fuzz targe
 fault: deps ## the store under faults, in full
 	TOOLBOUNDARY_FAULT=full $(GO) test -timeout 60m -v ./test/fault
 
-bench: deps build ## the boundary against the floor, as ratios in one run
-	$(GO) test -run '^$$' -bench . -benchtime 2s -timeout 30m ./test/bench
+bench: deps ## the boundary against the floor, as ratios in one run; then one call and the guard alone
+	$(GO) test -run '^$$' -bench AgainstFloor -benchtime 1x -timeout 30m ./test/bench
+	$(GO) test -run '^$$' -bench Call -benchtime 2s ./test/bench
+	$(GO) test -run '^$$' -bench Prepare -benchtime 2s ./adapters/mysql/sqlguard
 
 cover: deps ## coverage of the unit tests
 	$(GO) test -coverprofile .cache/cover.out ./domain/... ./application/... ./config/... ./adapters/...

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/toolboundary/toolboundary/domain/evidence"
@@ -60,8 +59,7 @@ var ErrCorrupt = errors.New("stored record is corrupt")
 // OwnerHead returns the first bytes, OwnerEnd of them, of the stored form of a record in this
 // status with this owner: what a script compares.
 func OwnerHead(status Status, owner string) string {
-	pad := strings.Repeat(" ", len(Projecting)-len(status))
-	return `{"status":"` + string(status) + `",` + pad + `"owner":"` + owner + `",`
+	return `{"status":"` + string(status) + `",` + padding[:len(Projecting)-len(status)] + `"owner":"` + owner + `",`
 }
 
 // Time returns the stored form of a time, TimeLength bytes.
@@ -72,35 +70,65 @@ func Time(t time.Time) string {
 	return t.UTC().Format(timeForm)
 }
 
+// padding pads the parts of the head whose width varies.
+const padding = "                      "
+
 // Head returns the stored form up to, but not including, the mark before the request.
 func (r Record) Head() []byte {
-	b := make([]byte, 0, 640+len(r.ToolCallID)+len(r.ErrorDetail))
-	b = append(b, OwnerHead(r.Status, r.Owner)...)
-	b = append(b, `"digest":"`+r.Digest+`",`+strings.Repeat(" ", OwnerLength-len(r.Digest))...)
-	b = append(b, `"started_at":`+Time(r.StartedAt)+`,"completed_at":`+Time(r.CompletedAt)+`,"lease_until":`+Time(r.LeaseUntil)...)
-	b = append(b, `,"schema":`+strconv.Itoa(SchemaVersion)...)
-	for _, m := range [...]struct{ name, value string }{
-		{"run_id", string(r.RunID)}, {"tool_call_id", r.ToolCallID}, {"tool_name", r.ToolName},
-		{"evidence_status", string(r.EvidenceStatus)}, {"error_code", string(r.ErrorCode)},
-		{"error_reason", r.ErrorReason}, {"error_detail", r.ErrorDetail},
-	} {
-		if m.value == "" && m.name[0] == 'e' {
-			continue
+	return r.appendHead(make([]byte, 0, 640+len(r.ToolCallID)+len(r.ErrorDetail)))
+}
+
+func (r Record) appendHead(b []byte) []byte {
+	b = append(append(append(b, `{"status":"`...), r.Status...), `",`...)
+	b = append(b, padding[:len(Projecting)-len(r.Status)]...)
+	b = append(append(append(b, `"owner":"`...), r.Owner...), `","digest":"`...)
+	b = append(append(append(b, r.Digest...), `",`...), padding[:OwnerLength-len(r.Digest)]...)
+	b = appendTime(append(b, `"started_at":`...), r.StartedAt)
+	b = appendTime(append(b, `,"completed_at":`...), r.CompletedAt)
+	b = appendTime(append(b, `,"lease_until":`...), r.LeaseUntil)
+	b = strconv.AppendInt(append(b, `,"schema":`...), SchemaVersion, 10)
+	b = appendMember(b, `,"run_id":`, string(r.RunID))
+	b = appendMember(b, `,"tool_call_id":`, r.ToolCallID)
+	b = appendMember(b, `,"tool_name":`, r.ToolName)
+	b = appendMember(b, `,"evidence_status":`, string(r.EvidenceStatus))
+	if r.ErrorCode != "" {
+		b = appendMember(b, `,"error_code":`, string(r.ErrorCode))
+		if r.ErrorReason != "" {
+			b = appendMember(b, `,"error_reason":`, r.ErrorReason)
 		}
-		b = append(b, `,"`+m.name+`":`...)
-		q, _ := json.Marshal(m.value)
-		b = append(b, q...)
+		if r.ErrorDetail != "" {
+			b = appendMember(b, `,"error_detail":`, r.ErrorDetail)
+		}
 	}
-	b = append(b, `,"sizes":{"request":`+strconv.Itoa(r.Sizes.Request)+`,"raw_response":`+strconv.Itoa(r.Sizes.RawResponse)+
-		`,"agent_result":`+strconv.Itoa(r.Sizes.AgentResult)+`}`...)
-	return b
+	b = strconv.AppendInt(append(b, `,"sizes":{"request":`...), int64(r.Sizes.Request), 10)
+	b = strconv.AppendInt(append(b, `,"raw_response":`...), int64(r.Sizes.RawResponse), 10)
+	b = strconv.AppendInt(append(b, `,"agent_result":`...), int64(r.Sizes.AgentResult), 10)
+	return append(b, '}')
+}
+
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(b, noTime...)
+	}
+	return t.UTC().AppendFormat(b, timeForm)
+}
+
+// appendMember appends a name and its value as a JSON string. What needs no escape, which is
+// nearly everything, is copied.
+func appendMember(b []byte, name, value string) []byte {
+	b = append(b, name...)
+	for i := range len(value) {
+		if c := value[i]; c < 0x20 || c > 0x7E || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(value) // never fails for a string
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), value...), '"')
 }
 
 // Encode returns the stored form. Request, raw response and agent result stand in it byte for byte.
 func (r Record) Encode() []byte {
-	head := r.Head()
-	b := make([]byte, 0, len(head)+r.bodyLen())
-	b = append(b, head...)
+	b := r.appendHead(make([]byte, 0, 640+len(r.ToolCallID)+len(r.ErrorDetail)+r.bodyLen()))
 	b = append(append(b, requestMark...), orNull(r.Request)...)
 	b = append(append(b, rawMark...), orNull(r.RawResponse)...)
 	b = append(append(b, agentMark...), orNull(r.AgentResult)...)
@@ -110,7 +138,8 @@ func (r Record) Encode() []byte {
 // EncodedLen returns len(Encode()) without encoding the bodies: the bytes that the record
 // limit counts (S22).
 func (r Record) EncodedLen() int {
-	return len(r.Head()) + r.bodyLen()
+	var head [1 << 10]byte
+	return len(r.appendHead(head[:0])) + r.bodyLen()
 }
 
 func (r Record) bodyLen() int {
