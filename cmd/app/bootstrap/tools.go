@@ -4,5 +4,7 @@ package bootstrap
 func builders() []Builder {
 	return []Builder{
 		mysqlTools,
+		prometheusTools,
+		logTools,
 	}
 }
