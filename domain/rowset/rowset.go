@@ -7,10 +7,7 @@
 package rowset
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 
 	"github.com/toolboundary/toolboundary/domain/limits"
 )
@@ -73,59 +70,4 @@ func (w *Writer) Close(more bool) (json.RawMessage, error) {
 		return nil, err
 	}
 	return w.buf.Bytes(), nil
-}
-
-// Reader reads a row set row by row.
-type Reader struct {
-	// Columns are the row set's columns.
-	Columns []Column
-
-	dec  *json.Decoder
-	more bool
-	done bool
-}
-
-// ErrFormat says that the bytes are not a row set.
-var ErrFormat = errors.New("not a row set")
-
-// NewReader reads the columns and returns the reader of the rows, or ErrFormat.
-func NewReader(raw json.RawMessage) (*Reader, error) {
-	r := &Reader{dec: json.NewDecoder(bytes.NewReader(raw))}
-	if !r.delim('{') || !r.member("columns") || r.dec.Decode(&r.Columns) != nil ||
-		!r.member("rows") || !r.delim('[') {
-		return nil, ErrFormat
-	}
-	return r, nil
-}
-
-// Next returns the next row's cells, io.EOF after the last one, or ErrFormat.
-func (r *Reader) Next() ([]json.RawMessage, error) {
-	if r.done {
-		return nil, io.EOF
-	}
-	if r.dec.More() {
-		cells := make([]json.RawMessage, 0, len(r.Columns))
-		if r.dec.Decode(&cells) != nil || len(cells) != len(r.Columns) {
-			return nil, ErrFormat
-		}
-		return cells, nil
-	}
-	if !r.delim(']') || !r.member("more") || r.dec.Decode(&r.more) != nil || !r.delim('}') {
-		return nil, ErrFormat
-	}
-	r.done = true
-	return nil, io.EOF
-}
-
-// More reports whether the source had more rows; it is known once Next returned io.EOF.
-func (r *Reader) More() bool { return r.more }
-
-func (r *Reader) delim(want json.Delim) bool {
-	t, err := r.dec.Token()
-	return err == nil && t == want
-}
-
-func (r *Reader) member(want string) bool {
-	t, err := r.dec.Token()
-	return err == nil && t == want
 }

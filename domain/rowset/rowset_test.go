@@ -3,9 +3,11 @@ package rowset_test
 import (
 	"encoding/json"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
@@ -90,4 +92,44 @@ func twoRows(limit int, columns []rowset.Column) (json.RawMessage, error) {
 		}
 	}
 	return w.Close(false)
+}
+
+// TestReaderFindsEveryValue compares the reader's scan with the standard library's decoder.
+func TestReaderFindsEveryValue(t *testing.T) {
+	value := rapid.SampledFrom([]string{`1`, `-1.5e3`, `null`, `true`, `""`, `"a\\"`, `"\"]"`, `"é,}"`, `{"base64":"AA=="}`, `[1,[2,"]"]]`, `{}`, `[]`, `{"a":{"b":[1]}}`})
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(1, 4).Draw(t, "width")
+		columns := make([]rowset.Column, width)
+		w, err := rowset.NewWriter(1<<20, columns)
+		require.NoError(t, err)
+		var want [][]string
+		for range rapid.IntRange(0, 4).Draw(t, "rows") {
+			cells := rapid.SliceOfN(value, width, width).Draw(t, "cells")
+			blank := rapid.SampledFrom([]string{"", " ", "\n\t"}).Draw(t, "blank")
+			require.NoError(t, w.Row([]byte("["+blank+strings.Join(cells, blank+","+blank)+blank+"]")))
+			want = append(want, cells)
+		}
+		raw, err := w.Close(rapid.Bool().Draw(t, "more"))
+		require.NoError(t, err)
+		require.True(t, json.Valid(raw))
+		r, err := rowset.NewReader(raw)
+		require.NoError(t, err)
+		for _, cells := range want {
+			got, err := r.Next()
+			require.NoError(t, err)
+			for i := range cells {
+				require.Equal(t, cells[i], string(got[i]))
+			}
+		}
+		_, err = r.Next()
+		require.Equal(t, io.EOF, err)
+		for cut := range raw {
+			if r, err := rowset.NewReader(raw[:cut]); err == nil {
+				for err == nil {
+					_, err = r.Next()
+				}
+				require.ErrorIs(t, err, rowset.ErrFormat, "cut at %d", cut)
+			}
+		}
+	})
 }
