@@ -13,6 +13,9 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 )
 
+// doctorPatience bounds what is bounded more tightly for calls.
+const doctorPatience = 10 * time.Second
+
 // examineMySQL looks at one MySQL or MariaDB data source under its own account.
 func examineMySQL(ctx context.Context, id string, m *config.MySQL) []cli.Finding {
 	l := &looks{subject: id}
@@ -21,7 +24,8 @@ func examineMySQL(ctx context.Context, id string, m *config.MySQL) []cli.Finding
 	source, err := mysqlSource(id, &own)
 	if err == nil {
 		var db *mysql.DataSource
-		if db, err = mysql.Open(source, mysql.Options{}, silent); err == nil {
+		// A busy server proves no less for being slow.
+		if db, err = mysql.Open(source, mysql.Options{ConnectTimeout: doctorPatience, KillTimeout: doctorPatience}, silent); err == nil {
 			defer func() { _ = db.Close(context.WithoutCancel(ctx)) }() // nothing runs any more
 			l.mysql(ctx, db, m)
 			return l.found
