@@ -72,10 +72,16 @@ var binary = sync.OnceValues(func() (string, error) {
 // StartProcess is Start in a process of its own, which Kill ends without warning.
 func StartProcess(t *testing.T, configuration string) *Service {
 	t.Helper()
-	t.Setenv("TOOLBOUNDARY_HARNESS_KEY", HarnessKey)
-	t.Setenv("TOOLBOUNDARY_TOKEN_KEY", TokenKey)
 	path, err := binary()
 	require.NoError(t, err)
+	return StartBinary(t, path, configuration)
+}
+
+// StartBinary is StartProcess with a binary that was built elsewhere.
+func StartBinary(t *testing.T, path, configuration string) *Service {
+	t.Helper()
+	t.Setenv("TOOLBOUNDARY_HARNESS_KEY", HarnessKey)
+	t.Setenv("TOOLBOUNDARY_TOKEN_KEY", TokenKey)
 	s := &Service{t: t, logs: &Log{}, done: make(chan int, 1)}
 	cmd := exec.Command(path, "serve", "--config", Write(t, configuration))
 	cmd.Stderr = s.logs
