@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"github.com/toolboundary/toolboundary/domain/limits"
@@ -20,6 +21,22 @@ type Config struct {
 	MCP         MCP     `yaml:"mcp" doc:"Settings of the MCP adapter."`
 
 	warnings []Problem
+	lines    map[string]int
+}
+
+// Line returns the line of a setting's path, or of the nearest section above it; 0 when the
+// configuration was not read from text.
+func (c Config) Line(path string) int {
+	for {
+		if line, ok := c.lines[path]; ok {
+			return line
+		}
+		i := strings.LastIndexAny(path, ".[")
+		if i < 0 {
+			return 0
+		}
+		path = path[:i]
+	}
 }
 
 // Warnings returns what is legal but risky, ordered by line.

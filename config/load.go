@@ -97,7 +97,7 @@ func parse(data []byte, file, dir string, env func(string) (string, bool), opts 
 	if len(r.problems) > 0 {
 		return Config{}, &Problems{File: file, List: r.problems, Warnings: r.warnings}
 	}
-	cfg.warnings = r.warnings
+	cfg.warnings, cfg.lines = r.warnings, r.lines
 	return cfg, nil
 }
 

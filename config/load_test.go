@@ -72,7 +72,11 @@ func TestDesignExampleLoadsWithItsDefaults(t *testing.T) {
 	bare, err := Parse([]byte("data_sources: {}"), empty)
 	require.NoError(t, err)
 	cfg.Auth, bare.DataSources = Auth{}, cfg.DataSources
-	cfg.warnings, bare.warnings = nil, nil
+	require.Equal(t, 1, cfg.Line("server.listen"))
+	require.Positive(t, cfg.Line("data_sources.shop.allow.shop.customers[1]"))
+	require.Equal(t, cfg.Line("data_sources.shop"), cfg.Line("data_sources.shop.no_such_key"))
+	require.Zero(t, cfg.Line("nothing"))
+	cfg.warnings, bare.warnings, cfg.lines, bare.lines = nil, nil, nil, nil
 	require.Equal(t, bare, cfg, "the design's example writes out the defaults")
 	require.Equal(t, limits.Default(), cfg.Limits.Ceilings())
 	require.Equal(t, run.Budget{MaxCalls: 50, MaxBytes: 32 << 20, MaxRefusals: 25}, cfg.Runs.Budget.Domain())

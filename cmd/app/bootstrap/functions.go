@@ -3,7 +3,6 @@ package bootstrap
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -35,62 +34,6 @@ func (p *parts) load(path string, options ...config.Option) (config.Config, erro
 		return config.Config{}, cli.UsageError{Err: err}
 	}
 	return c, nil
-}
-
-// configCheck prints every fault and warning; faults exit with 2.
-func (p *parts) configCheck(_ context.Context, path string, asJSON bool, s cli.Streams) error {
-	c, err := p.load(path, config.ForServe(), config.WithoutSecrets())
-	warnings := c.Warnings()
-	var problems *config.Problems
-	var faults []config.Problem
-	switch {
-	case errors.As(err, &problems):
-		faults, warnings = problems.List, problems.Warnings
-	case err != nil:
-		return err
-	default:
-		_, err = p.tools(c, silent)
-		for _, one := range flatten(err) {
-			faults = append(faults, config.Problem{Message: one.Error(), Fix: "Mend it, or remove it."})
-		}
-	}
-	if asJSON {
-		out := struct {
-			Problems []config.Problem `json:"problems"`
-			Warnings []config.Problem `json:"warnings"`
-		}{append([]config.Problem{}, faults...), append([]config.Problem{}, warnings...)}
-		if err := json.NewEncoder(s.Out).Encode(out); err != nil {
-			return err
-		}
-	} else {
-		for _, one := range faults {
-			fmt.Fprintln(s.Out, "fault:   "+one.Text(path))
-		}
-		for _, one := range warnings {
-			fmt.Fprintln(s.Out, "warning: "+one.Text(path))
-		}
-		fmt.Fprintf(s.Out, "%s: %d fault(s), %d warning(s)\n", path, len(faults), len(warnings))
-	}
-	if len(faults) > 0 {
-		return cli.UsageError{Err: fmt.Errorf("%s cannot be used", path)}
-	}
-	return nil
-}
-
-// flatten returns the parts of a joined error.
-func flatten(err error) []error {
-	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
-		if err == nil {
-			return nil
-		}
-		return []error{err}
-	}
-	var list []error
-	for _, one := range joined.Unwrap() {
-		list = append(list, flatten(one)...)
-	}
-	return list
 }
 
 func (p *parts) configSchema(s cli.Streams) error {
