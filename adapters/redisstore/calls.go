@@ -129,7 +129,7 @@ func (s *Store) run(ctx context.Context, c call, again func(*call)) (a answer, u
 		if err != nil {
 			switch classify(err) {
 			case refused, broken:
-				return answer{}, unsure, failure(err)
+				return answer{}, unsure, failure(err, unsure)
 			case unknown:
 				unsure = true
 				if again != nil {
@@ -142,7 +142,7 @@ func (s *Store) run(ctx context.Context, c call, again func(*call)) (a answer, u
 	if err == nil {
 		err = errUnanswered
 	}
-	return answer{}, unsure, fault.Wrap(fault.StoreUnavailable, err)
+	return answer{}, unsure, failure(err, unsure)
 }
 
 func read(reply []any, err error) (answer, error) {

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 
@@ -72,10 +73,18 @@ func classifyReply(text string) outcome {
 	}
 }
 
-// failure is the fault of an operation that was not answered.
-func failure(err error) error {
+// ErrNotExecuted is in the cause of a fault when the operation has certainly changed nothing
+// and never will. Without it, the outcome of an unanswered operation is unknown.
+var ErrNotExecuted = errors.New("not executed")
+
+// failure is the fault of an operation that was not answered; unsure says that one of its
+// attempts may have been executed.
+func failure(err error, unsure bool) error {
 	if classify(err) == broken {
 		return fault.Wrap(fault.Internal, err)
+	}
+	if !unsure {
+		err = fmt.Errorf("%w: %w", ErrNotExecuted, err)
 	}
 	return fault.Wrap(fault.StoreUnavailable, err)
 }

@@ -55,7 +55,7 @@ func TestErrorsAreClassified(t *testing.T) {
 		{reply("SURPRISE of a later version"), unknown},
 	} {
 		require.Equal(t, c.want, classify(c.err), "%v", c.err)
-		f := fault.Of(failure(c.err))
+		f := fault.Of(failure(c.err, false))
 		require.Contains(t, []fault.Code{fault.StoreUnavailable, fault.Internal}, f.Code)
 		require.Equal(t, fault.New(f.Code).Error(), f.Error(), "no text of the server's")
 	}

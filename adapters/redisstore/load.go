@@ -118,7 +118,7 @@ func (s *Store) reads(ctx context.Context, id run.ID, queue func(redis.Pipeliner
 		}
 		wait(ctx, pause)
 	}
-	return time.Time{}, nil, failure(err)
+	return time.Time{}, nil, failure(err, false)
 }
 
 // firstError returns the first error for which a pipeline as a whole failed.

@@ -38,6 +38,9 @@ type Options struct {
 	// Patience bounds one operation with its retries, Try one attempt; a large record has more.
 	// Defaults 2 s and 500 ms.
 	Patience, Try time.Duration
+	// Instrument, when set, is given the client before its first use, to add hooks that trace
+	// or count. A hook sees keys, requests and answers.
+	Instrument func(redis.UniversalClient)
 }
 
 const (

@@ -48,17 +48,17 @@ func New(opt Options) (*Store, error) {
 		return nil, err
 	}
 	redis.SetLogger(silent{})
-	return newStore(opt, opt.client()), nil
-}
-
-func newStore(opt Options, client redis.UniversalClient) *Store {
+	client := opt.client()
+	if opt.Instrument != nil {
+		opt.Instrument(client)
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Store{
 		client: client, keys: keys{opt.KeyPrefix}, patience: opt.Patience, try: opt.Try, evicting: opt.AllowEviction,
 		fences: make(chan fence, maxFences), stop: stop,
 	}
 	s.running.Go(func() { s.fenceLater(ctx) })
-	return s
+	return s, nil
 }
 
 // Close ends what the store runs in the background and closes its connections. The store must

@@ -76,7 +76,7 @@ func (s *Store) Ended(ctx context.Context, ids ...run.ID) (map[run.ID]fault.Code
 		}
 		wait(ctx, pause)
 	}
-	return nil, failure(err)
+	return nil, failure(err, false)
 }
 
 func (s *Store) askEnded(ctx context.Context, ids []run.ID, over map[run.ID]fault.Code) error {

@@ -156,7 +156,7 @@ func (r *reference) instance(store Store) Instance {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			known := r.model.runs[id]
-			return known.Deadline.Add(known.RecordTTL + time.Minute)
+			return known.Deadline.Add(known.RecordTTL + 15*time.Minute)
 		},
 	}
 }

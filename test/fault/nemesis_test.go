@@ -1,0 +1,84 @@
+package fault
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/toolboundary/toolboundary/test/servers"
+)
+
+// world is what a nemesis may break.
+type world struct {
+	server *servers.RedisServer
+	proxy  *servers.FaultProxy
+	admin  *redis.Client // past the proxy
+}
+
+// nemesis is one kind of fault.
+type nemesis struct {
+	name string
+	// args are the server's options.
+	args []string
+	// calm is how long it waits at most before it strikes again, and trouble how long that
+	// lasts, in milliseconds.
+	calm, trouble int
+	// strike starts the trouble and relieve ends it; strike may do both.
+	strike, relieve func(t *testing.T, w *world)
+}
+
+func nothing(*testing.T, *world) {}
+
+func pass(t *testing.T, w *world) {
+	w.proxy.Pass(t)
+	w.proxy.KillConnections() // replies were lost, so these connections are of no use
+}
+
+// config sets an option of the server. It fails only when the server is gone, and then the
+// trouble is there already.
+func config(name, value string) func(*testing.T, *world) {
+	return func(t *testing.T, w *world) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_ = w.admin.ConfigSet(ctx, name, value).Err()
+	}
+}
+
+var durable = []string{"--appendonly", "yes", "--appendfsync", "always"}
+
+var nemeses = []nemesis{
+	{"no fault", nil, 40, 250, nothing, nothing},
+	{"replies dropped", nil, 60, 700, func(_ *testing.T, w *world) { w.proxy.DropReplies() }, pass},
+	{"connections cut", nil, 60, 700, func(_ *testing.T, w *world) { w.proxy.CutReplies(200) }, pass},
+	{"connections killed", nil, 20, 1, func(_ *testing.T, w *world) { w.proxy.KillConnections() }, nothing},
+	{"blackhole", nil, 60, 700, func(_ *testing.T, w *world) { w.proxy.Blackhole() }, pass},
+	{"server killed", durable, 300, 200, func(t *testing.T, w *world) { w.server.Kill(t) }, func(t *testing.T, w *world) { w.server.Start(t) }},
+	{"server paused", nil, 60, 700, func(t *testing.T, w *world) { w.server.Pause(t) }, func(t *testing.T, w *world) { w.server.Resume(t) }},
+	{"out of memory", nil, 40, 250, config("maxmemory", "1"), config("maxmemory", "0")},
+	{"scripts flushed", nil, 10, 1, func(t *testing.T, w *world) { _ = w.admin.ScriptFlush(t.Context()).Err() }, nothing},
+	{"read only", nil, 40, 250, config("min-replicas-to-write", "1"), config("min-replicas-to-write", "0")},
+}
+
+// haunt strikes and relieves until ctx is done, leaves everything in order, and returns how
+// often it struck.
+func (n nemesis) haunt(ctx context.Context, t *testing.T, w *world, rng *rand.Rand) (strikes int) {
+	for ; ctx.Err() == nil; strikes++ {
+		sleep(ctx, time.Duration(5+rng.IntN(n.calm))*time.Millisecond)
+		n.strike(t, w)
+		sleep(ctx, time.Duration(5+rng.IntN(n.trouble))*time.Millisecond)
+		n.relieve(t, w)
+	}
+	return strikes
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
