@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -22,22 +23,30 @@ const (
 )
 
 // ProveReadOnly tries a write on a session as every statement gets one, and returns nil when
-// the session refuses it. byAccount tells that the account's privileges refused it first, so
-// that nothing is known of the session. The write would change nothing were it to run.
-func (d *DataSource) ProveReadOnly(ctx context.Context) (byAccount bool, err error) {
+// it is refused. byAccount tells that the account's privileges refused it first, so that nothing
+// is known of the session. The write, of a table in schema that does not exist, would change
+// nothing were it to run.
+func (d *DataSource) ProveReadOnly(ctx context.Context, schema string) (byAccount bool, err error) {
+	text := "DROP TABLE IF EXISTS `" + strings.ReplaceAll(schema, "`", "``") + "`.`toolboundary_doctor_writes_nothing`"
 	err = d.with(ctx, func(s *session) (bool, error) {
 		ctx, cancel := context.WithTimeout(ctx, d.source.QueryTimeout)
 		defer cancel()
-		err := s.exec(ctx, "DROP TABLE IF EXISTS `toolboundary_doctor`.`there_is_no_such_table`")
-		switch n := numberOf(err); {
-		case err == nil:
-			return false, ErrWritable
-		case n == 0:
-			return false, errStale
-		case n != readOnlyTransaction:
+		err := s.exec(ctx, text)
+		switch n := numberOf(err); n {
+		case readOnlyTransaction:
+			return false, nil
+		case 1044, 1142, 1227: // access denied to a schema, to a table, for want of a privilege
 			byAccount = true
+			return false, nil
+		case 0:
+			if err == nil {
+				return false, ErrWritable
+			}
+			return false, errStale
+		default:
+			f, _ := statementFault(err)
+			return false, f
 		}
-		return false, nil
 	})
 	return byAccount, err
 }

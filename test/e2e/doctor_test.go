@@ -40,7 +40,7 @@ func diagnose(t testing.TB, p patient, secrets []string) (findings []finding, co
 	return report.Findings, r.code
 }
 
-// Must show 3: doctor finds 8 of 8 planted faults (and five more), and none in a healthy set-up.
+// Must show 3: doctor finds 8 of 8 planted faults (and six more), and none in a healthy set-up.
 func TestDoctorFindsPlantedFaults(t *testing.T) {
 	m := servers.SharedMariaDB(t)
 	m.Load(t, doctorSchema)
@@ -84,6 +84,9 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 		// Beyond the eight.
 		{"unreachable Redis", func(p *patient) { p.redis = gone.Addr }, "store", "connect", "fail"},
 		{"Redis that forgets at restart", func(p *patient) { p.redis = forgetful.Addr }, "store", "promises", "warn"},
+		{"write that is not refused", func(p *patient) {
+			p.address = rewriting(t, m.Addr, "DROP TABLE IF EXISTS ", "SELECT 1 -- 12345678 ")
+		}, "shop", "read-only session", "fail"},
 		{"slow source", func(p *patient) { p.address = slow.Addr }, "shop", "latency", "warn"},
 		{"no TLS where it is demanded", func(p *patient) { p.more += "    tls: required\n" }, "shop", "connect", "fail"},
 		{"allowlist drifted", func(p *patient) { p.more = strings.Replace(p.more, "    req", "    views: [e2e_doctor.t]\n    req", 1) }, "shop", "allowlist", "warn"},

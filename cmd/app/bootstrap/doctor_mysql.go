@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -48,7 +49,7 @@ func (l *looks) mysql(ctx context.Context, db *mysql.DataSource, m *config.MySQL
 	l.ok("connect", "%s %s, %s", report.Product, report.Version, encrypted)
 	l.latency(trips(func() error { return db.Ping(ctx) }))
 	l.account(report.BeyondRead, m.RequireReadOnlyAccount)
-	l.readOnly(ctx, db)
+	l.readOnly(ctx, db, someSchema(m))
 	l.timeLimit(ctx, db)
 	l.kill(ctx, db)
 	l.allowlist(ctx, db, m)
@@ -97,9 +98,17 @@ func (l *looks) account(beyond []string, required bool) {
 	}
 }
 
-func (l *looks) readOnly(ctx context.Context, db *mysql.DataSource) {
+// someSchema is one that exists, as far as the configuration knows.
+func someSchema(m *config.MySQL) string {
+	if m.DefaultSchema == "" && len(m.Allow) > 0 {
+		return m.Allow[0].Schema
+	}
+	return cmp.Or(m.DefaultSchema, "toolboundary")
+}
+
+func (l *looks) readOnly(ctx context.Context, db *mysql.DataSource, schema string) {
 	const fix = "Do not use this server with an account that may write."
-	switch byAccount, err := db.ProveReadOnly(ctx); {
+	switch byAccount, err := db.ProveReadOnly(ctx, schema); {
 	case errors.Is(err, mysql.ErrWritable):
 		l.fail("read-only session", fix, "a write was not refused")
 	case err != nil:
