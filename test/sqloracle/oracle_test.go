@@ -41,6 +41,7 @@ const (
 	unordered order = iota
 	ordered
 	counted // only how many they are
+	anyRows // not even that: what DISTINCT or HAVING drops depends on a value that the server may choose
 )
 
 // finding is what trying one statement gave.
@@ -79,7 +80,7 @@ func (o *oracle) try(t *testing.T, text string, raw []json.RawMessage, args []an
 
 func (o *oracle) compare(f finding, want, got []string, how order) string {
 	switch {
-	case f.original == nil && number(f.executed) == errOutOfRange && how == counted:
+	case f.original == nil && number(f.executed) == errOutOfRange && how >= counted:
 		return "" // the original does not compute the values of a row that it does not choose
 	case f.original == nil && f.executed != nil:
 		return "the printed statement fails: " + f.executed.Error()
@@ -100,6 +101,8 @@ func (o *oracle) compare(f finding, want, got []string, how order) string {
 // difference compares rows, their order too where it is the statement's and not the server's.
 func difference(want, got []string, how order) string {
 	switch how {
+	case anyRows:
+		return ""
 	case counted:
 		want, got = make([]string, len(want)), make([]string, len(got))
 	case unordered:
@@ -270,6 +273,8 @@ func (o *oracle) generatedOne(t *testing.T, s sqlgen.Statement) (what, problem s
 	}
 	how := unordered
 	switch {
+	case s.Unstable && (strings.Contains(s.SQL, "DISTINCT") || strings.Contains(s.SQL, "HAVING")):
+		how = anyRows
 	case s.Unstable:
 		how = counted
 	case s.Ordered:
