@@ -103,14 +103,14 @@ func (s *source) enter(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		return fault.New(fault.DataSourceBusy)
+		return fault.Because(fault.DataSourceBusy, "NO_FREE_SESSION", "")
 	}
 }
 
 func (sr search) run(ctx context.Context, limit limits.RawBytes) (json.RawMessage, error) {
 	o, err := sr.source.open(sr)
 	if err != nil {
-		return nil, fault.New(fault.DataSourceUnavailable)
+		return nil, fault.Because(fault.DataSourceUnavailable, "NOT_REACHABLE", "")
 	}
 	defer o.close()
 	e := &engine{search: sr, limit: limit, masker: masker{masks: sr.source.masks}}

@@ -52,7 +52,7 @@ func (s *source) enter(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		return fault.New(fault.DataSourceBusy)
+		return fault.Because(fault.DataSourceBusy, "NO_FREE_SESSION", "")
 	}
 }
 
@@ -121,18 +121,18 @@ func unreachable(err error) error {
 	var number syscall.Errno
 	var dns *net.DNSError
 	var tlsErr *tls.CertificateVerificationError
-	cause := errors.New("the connection failed")
+	reason, cause := "NOT_REACHABLE", errors.New("the connection failed")
 	switch {
 	case errors.As(err, &number):
 		cause = number
 	case errors.As(err, &dns):
 		cause = errors.New("the host's name cannot be resolved")
 	case errors.As(err, &tlsErr):
-		cause = errors.New("the server's certificate is not trusted")
+		reason, cause = "TLS", errors.New("the server's certificate is not trusted")
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		cause = io.ErrUnexpectedEOF
+		reason, cause = "CONNECTION_LOST", io.ErrUnexpectedEOF
 	}
-	return fault.Wrap(fault.DataSourceUnavailable, cause)
+	return fault.Because(fault.DataSourceUnavailable, reason, "").WithCause(cause)
 }
 
 // maxComplaint is how much of an error's body is read.
@@ -155,13 +155,13 @@ func refused(status int, body io.Reader) error {
 	case complaint.Type == "execution" || complaint.Type == "bad_data" || status == http.StatusUnprocessableEntity || status == http.StatusBadRequest:
 		return fault.Because(fault.ExecutionFailed, failure(complaint.Error), "")
 	case status == http.StatusTooManyRequests:
-		return fault.New(fault.DataSourceBusy)
+		return fault.Because(fault.DataSourceBusy, "SERVER_FULL", "")
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return fault.Because(fault.DataSourceUnavailable, "CREDENTIALS", "")
+		return fault.Because(fault.DataSourceUnavailable, "LOGIN", "")
 	case status >= 500:
-		return fault.New(fault.DataSourceUnavailable)
+		return fault.Because(fault.DataSourceUnavailable, "NOT_REACHABLE", "")
 	default:
-		return fault.Because(fault.ExecutionFailed, "RESPONSE", "")
+		return fault.Because(fault.ExecutionFailed, "RESULT_UNREADABLE", "")
 	}
 }
 

@@ -39,7 +39,7 @@ func (s statement) receive(body *bounded, limit limits.RawBytes) (json.RawMessag
 	case err != nil && !more:
 		return nil, unreadable(err)
 	case !more && !r.complete:
-		return nil, fault.Because(fault.ExecutionFailed, "RESPONSE", "")
+		return nil, fault.Because(fault.ExecutionFailed, "RESULT_UNREADABLE", "")
 	case w.series == 0 && (r.end.Partial || len(r.end.Warnings) > 0):
 		return nil, fault.Because(fault.ExecutionFailed, "PARTIAL_ANSWER", "the source could read only a part of its data and found nothing in it, which says nothing")
 	}
@@ -52,5 +52,5 @@ func unreadable(err error) error {
 	if errors.As(err, &f) {
 		return f
 	}
-	return fault.Because(fault.ExecutionFailed, "RESPONSE", "").WithCause(errShape)
+	return fault.Because(fault.ExecutionFailed, "RESULT_UNREADABLE", "").WithCause(errShape)
 }

@@ -15,16 +15,16 @@ import (
 
 // Reasons of QUERY_REJECTED: stable classes that an agent can act on.
 const (
-	ReasonSyntax         = "SYNTAX"          // the text is not PromQL
-	ReasonLimit          = "LIMIT"           // too long, too deep, too far back, too fine
-	ReasonMetric         = "UNKNOWN_METRIC"  // the metric is not available
-	ReasonMetricName     = "METRIC_NAME"     // a selector does not name one metric by equality
-	ReasonMandatoryLabel = "MANDATORY_LABEL" // the query contradicts or overwrites a mandatory label
-	ReasonLabel          = "LABEL"           // a label name that is not available
-	ReasonFunction       = "FUNCTION"        // a function or aggregation that is not available
-	ReasonUnsupported    = "UNSUPPORTED"     // any other construct that is not available
-	ReasonNoMetric       = "NO_METRIC"       // the query reads no metric
-	ReasonResultType     = "RESULT_TYPE"     // the query is not a vector
+	ReasonSyntax         = "SYNTAX"           // the text is not PromQL
+	ReasonLimit          = "LIMIT"            // too long, too deep, too far back, too fine
+	ReasonMetric         = "UNKNOWN_METRIC"   // the metric is not available
+	ReasonMetricName     = "METRIC_NAME"      // a selector does not name one metric by equality
+	ReasonMandatoryLabel = "MANDATORY_LABEL"  // the query contradicts or overwrites a mandatory label
+	ReasonLabel          = "LABEL"            // a label name that is not available
+	ReasonFunction       = "FUNCTION"         // a function or aggregation that is not available
+	ReasonUnsupported    = "UNSUPPORTED_NODE" // any other construct that is not available
+	ReasonNoMetric       = "NO_METRIC"        // the query reads no metric
+	ReasonResultType     = "RESULT_TYPE"      // the query is not a vector
 )
 
 // Statement is a query that may run.
