@@ -92,3 +92,17 @@ func TestRisksOfTheKindsAreWarnings(t *testing.T) {
 		require.Equal(t, want, cfg.Warnings()[0].Path)
 	}
 }
+
+// The example of the documentation is a configuration that loads without a warning.
+func TestTheDocumentedExampleLoads(t *testing.T) {
+	text := read(t, "../docs/adapters.md")
+	_, after, found := strings.Cut(text, "```yaml\n")
+	require.True(t, found)
+	example, _, found := strings.Cut(after, "```")
+	require.True(t, found)
+	cfg, err := Parse([]byte(example), func(string) (string, bool) { return "secret", true })
+	require.NoError(t, err)
+	require.Empty(t, cfg.Warnings())
+	require.Len(t, SourcesOf[*Prometheus](cfg.DataSources), 1)
+	require.Len(t, SourcesOf[*Logs](cfg.DataSources), 1)
+}
