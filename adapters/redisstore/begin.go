@@ -56,7 +56,7 @@ func begun(rec invocation.Record, a answer) (ports.Begun, error) {
 	if rec.LeaseUntil, err = parseTime(a.str(2)); err != nil {
 		return ports.Begun{}, err
 	}
-	return ports.Begun{Record: cloned(rec), Remaining: time.Duration(a.num(3)) * time.Millisecond}, nil
+	return ports.Begun{Record: rec, Remaining: time.Duration(a.num(3)) * time.Millisecond}, nil
 }
 
 // maxFences is how many Begins of unknown outcome are remembered while Redis is away.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolboundary/toolboundary/adapters/redisstore"
@@ -114,7 +115,7 @@ func TestCheckSaysWhatIsWrongAndNothingElse(t *testing.T) {
 
 // leastPrivileges is what docs/store.md tells operators to grant.
 var leastPrivileges = []string{
-	"~tb:*", "&tb:*", "-@all", "+hello", "+auth", "+ping", "+info", "+evalsha", "+eval", "+time", "+get", "+getrange", "+set", "+setrange",
+	"~toolboundary:*", "&toolboundary:*", "-@all", "+hello", "+auth", "+ping", "+info", "+evalsha", "+eval", "+time", "+get", "+getrange", "+set", "+setrange",
 	"+exists", "+unlink", "+rename", "+persist", "+pexpireat", "+pexpiretime", "+hget", "+hmget", "+hgetall", "+hset",
 	"+publish", "+subscribe", "+unsubscribe",
 }
@@ -128,7 +129,7 @@ func TestStoreContractAsTheLeastPrivilegedUser(t *testing.T) {
 	s := open(t, opt)
 	_, err = s.Check(t.Context())
 	require.NoError(t, err)
-	for _, forbidden := range []string{"KEYS *", "SCAN 0", "FLUSHALL", "CONFIG GET *", "MONITOR", "DEL tb:x", "GET other"} {
+	for _, forbidden := range []string{"KEYS *", "SCAN 0", "FLUSHALL", "CONFIG GET *", "MONITOR", "DEL toolboundary:x", "GET other"} {
 		args := strings.Fields(forbidden)
 		cmd := make([]any, len(args))
 		for i := range args {
@@ -180,4 +181,41 @@ func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	pool = x509.NewCertPool()
 	require.True(t, pool.AppendCertsFromPEM(certPEM))
 	return certFile, keyFile, pool
+}
+
+func TestClusterAndSentinelAsTheLeastPrivilegedUser(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/store.md")
+	require.NoError(t, err)
+	inCluster := []string{"+cluster|slots", "+cluster|shards", "+command", "+asking"}
+	require.Contains(t, string(doc), strings.Join(inCluster, " "), "the document tells the same")
+	user := append([]string{"--user", "toolboundary", "on", ">pw"}, leastPrivileges...)
+	group := servers.RedisCluster(t, append(user, inCluster...)...)
+	opt := patient(group.Addrs...)
+	opt.Username, opt.Password = "toolboundary", "pw"
+	s := open(t, opt)
+	_, err = s.Check(t.Context())
+	require.NoError(t, err)
+	for range 10 { // runs on every node
+		warm(t, s)
+	}
+
+	sentinels := servers.Sentinel(t, user...)
+	onSentinels := []string{
+		"+hello", "+auth", "+ping", "+subscribe", "+unsubscribe", "+sentinel|get-master-addr-by-name", "+sentinel|sentinels", "+sentinel|replicas",
+	}
+	require.Contains(t, string(doc), strings.Join(onSentinels, " "), "the document tells the same")
+	for _, addr := range sentinels.Addrs {
+		c := redis.NewClient(&redis.Options{Addr: addr})
+		args := []any{"ACL", "SETUSER", "watcher", "on", ">pw", "&*", "-@all"}
+		for _, a := range onSentinels {
+			args = append(args, a)
+		}
+		require.NoError(t, c.Do(t.Context(), args...).Err())
+		require.NoError(t, c.Close())
+	}
+	opt.Addrs, opt.MasterName, opt.SentinelUsername, opt.SentinelPassword = sentinels.Addrs, sentinels.MasterName, "watcher", "pw"
+	s = open(t, opt)
+	_, err = s.Check(t.Context())
+	require.NoError(t, err)
+	warm(t, s)
 }

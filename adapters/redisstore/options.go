@@ -28,7 +28,7 @@ type Options struct {
 	// TLS, when set, is used for every connection.
 	TLS *tls.Config
 	// KeyPrefix stands before every key and channel: letters, digits and . _ : -, default
-	// "tb:". Stores with the same prefix and database are the same store.
+	// "toolboundary:". Stores with the same prefix and database are the same store.
 	KeyPrefix string
 	// AllowEviction lets Check accept a server whose policy evicts keys under maxmemory.
 	AllowEviction bool
@@ -57,7 +57,7 @@ const (
 
 func (o Options) withDefaults() Options {
 	if o.KeyPrefix == "" {
-		o.KeyPrefix = "tb:"
+		o.KeyPrefix = "toolboundary:"
 	}
 	if o.PoolSize == 0 {
 		o.PoolSize = 64

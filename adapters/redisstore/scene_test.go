@@ -113,7 +113,7 @@ func load(t testing.TB, s *redisstore.Store, rec invocation.Record) *invocation.
 
 // secrets are words of Redis, of the network and of the test's own keys and values; none may
 // be in the text of an error.
-var secrets = []string{"redis", "127.0.0.1", "dial", "tcp", "EOF", "script", "OOM", "WRONGTYPE", "NOSCRIPT", "READONLY", "timeout", "tb:", "call_", "refused"}
+var secrets = []string{"redis", "127.0.0.1", "dial", "tcp", "EOF", "script", "OOM", "WRONGTYPE", "NOSCRIPT", "READONLY", "timeout", "toolboundary:", "call_", "refused"}
 
 // requireFault requires a fault with this code and no word of what is behind it.
 func requireFault(t testing.TB, code fault.Code, err error) {

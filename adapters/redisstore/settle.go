@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"bytes"
 	"context"
 	"time"
 
@@ -72,7 +71,7 @@ func settled(rec invocation.Record, a answer) (invocation.Record, error) {
 			return invocation.Record{}, err
 		}
 	}
-	return cloned(rec), nil
+	return rec, nil
 }
 
 // repeated returns the record that this settlement has made already.
@@ -99,10 +98,4 @@ func parseTime(stored string) (time.Time, error) {
 		return time.Time{}, fault.Wrap(fault.Internal, err)
 	}
 	return at.UTC(), nil
-}
-
-// cloned returns a record whose bytes are the caller's own.
-func cloned(r invocation.Record) invocation.Record {
-	r.Request, r.RawResponse, r.AgentResult = bytes.Clone(r.Request), bytes.Clone(r.RawResponse), bytes.Clone(r.AgentResult)
-	return r
 }
