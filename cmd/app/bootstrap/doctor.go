@@ -16,7 +16,7 @@ const (
 	// doctorTimeout bounds all looks at one subject.
 	doctorTimeout = 2 * time.Minute
 	// slow is the round trip from which on a server is called slow.
-	slow = 100 * time.Millisecond
+	slow = 200 * time.Millisecond
 	// skewed is the difference of clocks from which on tokens and logs no longer fit.
 	skewed = 5 * time.Second
 )

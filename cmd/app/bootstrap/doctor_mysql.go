@@ -58,7 +58,7 @@ func (l *looks) mysql(ctx context.Context, db *mysql.DataSource, m *config.MySQL
 // trips times a few round trips; a warm-up comes first.
 func trips(ping func() error) []time.Duration {
 	var took []time.Duration
-	for range 6 {
+	for range 4 {
 		began := time.Now()
 		if ping() != nil {
 			return nil

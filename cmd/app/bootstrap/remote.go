@@ -34,20 +34,20 @@ func runPath(id string, more ...string) string {
 }
 
 func (p *parts) runOverview(ctx context.Context, at cli.Service, id string) (json.RawMessage, error) {
-	return ask(ctx, at, http.MethodGet, runPath(id))
+	return request(ctx, at, http.MethodGet, runPath(id))
 }
 
 func (p *parts) runCancel(ctx context.Context, at cli.Service, id string) (json.RawMessage, error) {
-	return ask(ctx, at, http.MethodPost, runPath(id, "cancel"))
+	return request(ctx, at, http.MethodPost, runPath(id, "cancel"))
 }
 
 func (p *parts) record(ctx context.Context, at cli.Service, runID, toolCallID string) (json.RawMessage, error) {
-	return ask(ctx, at, http.MethodGet, runPath(runID, "tool-calls", toolCallID, "record"))
+	return request(ctx, at, http.MethodGet, runPath(runID, "tool-calls", toolCallID, "record"))
 }
 
-// ask sends one request to a running service with a harness key. The error is a fault when the
+// request sends one request to a running service with a harness key. The error is a fault when the
 // service answered with one; no error carries the key.
-func ask(ctx context.Context, at cli.Service, method, path string) (json.RawMessage, error) {
+func request(ctx context.Context, at cli.Service, method, path string) (json.RawMessage, error) {
 	base, err := url.Parse(at.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil {
 		return nil, cli.UsageError{Err: errors.New("--server must be a URL such as https://toolboundary.example.com:8080, without a user name")}
