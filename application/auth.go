@@ -81,15 +81,25 @@ type Service struct {
 
 // Invoke resolves the caller's run context and invokes the call in the named run.
 func (s *Service) Invoke(ctx context.Context, c Caller, named run.ID, toolCallID, toolName string, request []byte) Result {
-	rc, err := s.context(ctx, c, named)
-	if err != nil {
-		return refusal(Envelope{RunID: named, ToolCallID: toolCallID}, err)
-	}
-	res := s.Boundary.Invoke(ctx, rc, s.Catalogue.Envelope(rc, named, toolCallID, toolName, request))
-	if c.Agent == nil && !res.Recorded && res.Fault.Code == fault.RunNotFound {
-		s.Runs.Forget(named)
+	res := s.invoke(ctx, c, named, toolCallID, toolName, request)
+	if s.stale(c, named, res.Fault) && !res.Recorded {
+		return s.invoke(ctx, c, named, toolCallID, toolName, request)
 	}
 	return res
+}
+
+func (s *Service) invoke(ctx context.Context, c Caller, named run.ID, toolCallID, toolName string, request []byte) Result {
+	rc, err := s.context(ctx, c, named)
+	if err != nil {
+		return s.Boundary.refused(ctx, s.Boundary.clock.Now(), RunContext{RunID: named}, Envelope{RunID: named, ToolCallID: toolCallID, ToolName: toolName, Request: request}, err)
+	}
+	return s.Boundary.Invoke(ctx, rc, s.Catalogue.Envelope(rc, named, toolCallID, toolName, request))
+}
+
+// stale reports whether a harness met RUN_NOT_FOUND with a run context from the cache, which
+// may be one of an earlier incarnation; it is dropped then.
+func (s *Service) stale(c Caller, named run.ID, f *fault.Error) bool {
+	return c.Agent == nil && f != nil && f.Code == fault.RunNotFound && s.Runs.Forget(named)
 }
 
 // context returns the run context of the caller: an agent's own, a harness's the named run's.
@@ -103,6 +113,14 @@ func (s *Service) context(ctx context.Context, c Caller, named run.ID) (RunConte
 // Reject counts a call that an inbound adapter could not even assemble (a body that is not
 // JSON, an unknown member) as a refusal of the caller's run, and returns the fault to answer.
 func (s *Service) Reject(ctx context.Context, c Caller, named run.ID, toolCallID, toolName string, cause error) error {
+	err := s.reject(ctx, c, named, toolCallID, toolName, cause)
+	if s.stale(c, named, fault.Of(err)) {
+		return s.reject(ctx, c, named, toolCallID, toolName, cause)
+	}
+	return err
+}
+
+func (s *Service) reject(ctx context.Context, c Caller, named run.ID, toolCallID, toolName string, cause error) error {
 	rc, err := s.context(ctx, c, named)
 	if err != nil {
 		return err
@@ -114,6 +132,13 @@ func (s *Service) Reject(ctx context.Context, c Caller, named run.ID, toolCallID
 func (s *Service) Result(ctx context.Context, c Caller, named run.ID, toolCallID string) (Result, error) {
 	if c.Agent != nil && c.Agent.RunID != named {
 		return Result{}, s.Boundary.Reject(ctx, *c.Agent, toolCallID, "", fault.New(fault.RunMismatch))
+	}
+	rc, err := s.context(ctx, c, named)
+	if err == nil && c.Agent != nil {
+		err = s.Runs.Current(ctx, rc)
+	}
+	if err != nil {
+		return Result{}, err
 	}
 	return s.Runs.Result(ctx, named, toolCallID)
 }

@@ -137,7 +137,9 @@ func (b *Boundary) detached(ctx context.Context) (context.Context, context.Cance
 }
 
 func (b *Boundary) begin(ctx context.Context, rec invocation.Record, incarnation string, timeout time.Duration) (ports.Begun, error) {
-	if context.Cause(ctx) != nil {
+	// When the run has ended meanwhile, the store says so; only a caller that left is told here.
+	var ended *fault.Error
+	if cause := context.Cause(ctx); cause != nil && !errors.As(cause, &ended) {
 		return ports.Begun{}, fault.New(fault.ExecutionCancelled)
 	}
 	if err := limits.Check(rec.EncodedLen(), b.opt.Limits.Record, fault.RequestTooLarge); err != nil {

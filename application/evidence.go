@@ -14,7 +14,7 @@ import (
 // Result returns the bounded result of an earlier call again, without a second execution;
 // INVOCATION_NOT_FOUND when there is no record. A PROJECTING result has neither answer nor fault.
 func (s *Runs) Result(ctx context.Context, id run.ID, toolCallID string) (Result, error) {
-	r, err := s.Record(ctx, id, toolCallID)
+	r, err := s.record(ctx, id, ports.Answer, toolCallID)
 	if err != nil {
 		return Result{}, err
 	}
@@ -23,13 +23,17 @@ func (s *Runs) Result(ctx context.Context, id run.ID, toolCallID string) (Result
 
 // Record returns the whole canonical record: for harnesses only.
 func (s *Runs) Record(ctx context.Context, id run.ID, toolCallID string) (invocation.Record, error) {
+	return s.record(ctx, id, ports.Whole, toolCallID)
+}
+
+func (s *Runs) record(ctx context.Context, id run.ID, view ports.View, toolCallID string) (invocation.Record, error) {
 	if err := id.Check(); err != nil {
 		return invocation.Record{}, err
 	}
 	if err := invocation.CheckToolCallID(toolCallID); err != nil {
 		return invocation.Record{}, err
 	}
-	found, err := s.invocations.Load(ctx, id, ports.Whole, toolCallID)
+	found, err := s.invocations.Load(ctx, id, view, toolCallID)
 	if err != nil {
 		return invocation.Record{}, storeFault(err)
 	}

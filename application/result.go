@@ -3,6 +3,7 @@ package application
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"go.uber.org/zap"
@@ -106,6 +107,9 @@ func (b *Boundary) report(ctx context.Context, since time.Time, o Outcome, f *fa
 	if b.opt.Observe != nil {
 		b.opt.Observe(o)
 	}
+	if cause := errors.Unwrap(errOf(f)); cause != nil {
+		b.log.Debug("cause", zap.String("run_id", string(o.RunID)), zap.String("tool_call_id", o.ToolCallID), zap.Error(cause))
+	}
 	b.log.Info("invocation",
 		zap.String("run_id", string(o.RunID)), zap.String("tool_call_id", o.ToolCallID), zap.String("tool_name", o.ToolName),
 		zap.String("status", string(o.Status)), zap.String("evidence_status", string(o.EvidenceStatus)),
@@ -113,6 +117,14 @@ func (b *Boundary) report(ctx context.Context, since time.Time, o Outcome, f *fa
 		zap.Duration("elapsed", o.Elapsed), zap.Int("request_bytes", o.Sizes.Request),
 		zap.Int("raw_bytes", o.Sizes.RawResponse), zap.Int("agent_bytes", o.Sizes.AgentResult),
 		zap.String("trace_id", TraceID(ctx)))
+}
+
+// errOf keeps a nil fault from becoming an error that is not nil.
+func errOf(f *fault.Error) error {
+	if f == nil {
+		return nil
+	}
+	return f
 }
 
 type traceKey struct{}

@@ -77,6 +77,7 @@ func (s *Runs) Open(ctx context.Context, req OpenRequest) (run.Run, string, erro
 	if err != nil {
 		return run.Run{}, "", storeFault(err)
 	}
+	s.remember(opened)
 	token, err := s.tokens.Issue(opened)
 	if err != nil {
 		return run.Run{}, "", fault.Wrap(fault.Internal, err)
@@ -243,19 +244,36 @@ func (s *Runs) Context(ctx context.Context, id run.ID) (RunContext, error) {
 	if err != nil {
 		return RunContext{}, err
 	}
-	rc = RunContext{RunID: r.ID, Incarnation: r.Incarnation, Grants: r.Grants}
+	return s.remember(r), nil
+}
+
+func (s *Runs) remember(r run.Run) RunContext {
+	rc := RunContext{RunID: r.ID, Incarnation: r.Incarnation, Grants: r.Grants}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.known) >= maxKnown {
 		clear(s.known)
 	}
-	s.known[id] = rc
-	return rc, nil
+	s.known[r.ID] = rc
+	return rc
 }
 
-// Forget drops the cached context of a run that the store no longer knows.
-func (s *Runs) Forget(id run.ID) {
+// Current returns RUN_NOT_FOUND unless the store knows the run in the context's incarnation: a
+// token of an earlier run of the same id reads nothing of this one.
+func (s *Runs) Current(ctx context.Context, rc RunContext) error {
+	r, err := s.load(ctx, rc.RunID)
+	if err == nil && r.Incarnation != rc.Incarnation {
+		err = fault.New(fault.RunNotFound)
+	}
+	return err
+}
+
+// Forget drops the cached context of a run that the store no longer knows, and reports whether
+// there was one.
+func (s *Runs) Forget(id run.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	_, cached := s.known[id]
 	delete(s.known, id)
+	return cached
 }

@@ -58,13 +58,19 @@ func (b *Boundary) stopEnded(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, b.opt.StoreTimeout)
 	defer cancel()
 	ended, err := b.store.Ended(ctx, ids...)
-	if err != nil {
-		b.log.Warn("the runs in flight could not be read", zap.String("code", string(fault.CodeOf(err))))
-		return
-	}
-	for id, code := range ended {
+	for id, code := range ended { // what could be learned holds, also when the rest could not
 		b.inflight.end(id, code)
 	}
+	if err != nil {
+		b.log.Warn("not all runs in flight could be read", zap.String("code", string(fault.CodeOf(err))))
+	}
+}
+
+// Stopping reports whether Stop was called: new calls are refused.
+func (b *Boundary) Stopping() bool {
+	b.inflight.mu.Lock()
+	defer b.inflight.mu.Unlock()
+	return b.inflight.stopping
 }
 
 // Stop refuses new calls, waits for those in flight until ctx is done, then cancels them and

@@ -50,9 +50,17 @@ type Server struct {
 	AdminListen   string        `yaml:"admin_listen" doc:"host:port of a second listener for health and metrics; they are served beside the API when it is absent."`
 	TLS           ServerTLS     `yaml:"tls" doc:"Certificate of the API's listener; plain HTTP when absent."`
 	ShutdownGrace time.Duration `yaml:"shutdown_grace" min:"0s" max:"10m" doc:"How long calls in flight may go on after a stop was asked for."`
+	// LogLevel is LogInfo or LogDebug.
+	LogLevel string `yaml:"log_level" enum:"info|debug" doc:"info, or debug: causes too, which may hold words of servers and drivers."`
 	// MaxConcurrent is the most tool calls that this process runs at once.
 	MaxConcurrent int `yaml:"max_concurrent" min:"1" max:"100000" doc:"Most tool calls that this process runs at once; more are RATE_LIMITED."`
 }
+
+// The levels of the log.
+const (
+	LogInfo  = "info"
+	LogDebug = "debug"
+)
 
 // ServerTLS is the certificate of a listener; both fields are set, or neither.
 type ServerTLS struct {
@@ -147,7 +155,7 @@ type MCPRun struct {
 func Default() Config {
 	l := limits.Default()
 	return Config{
-		Server: Server{Listen: "127.0.0.1:8080", ShutdownGrace: 15 * time.Second, MaxConcurrent: 256},
+		Server: Server{Listen: "127.0.0.1:8080", ShutdownGrace: 15 * time.Second, LogLevel: LogInfo, MaxConcurrent: 256},
 		Store:  Store{Kind: StoreMemory, Redis: defaultRedis()},
 		Limits: Limits{
 			Request: ByteSize(l.Request), Raw: ByteSize(l.Raw),

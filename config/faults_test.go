@@ -161,6 +161,8 @@ func TestEachFaultAloneIsOneProblem(t *testing.T) {
 		{"comment with a line end", "sensitive: true", `comment: "a\nb"`, "data_sources.shop.allow.shop.customers[2].comment"},
 		{"run's prefix", "{ttl: 12h}", "{id_prefix: a b}", "mcp.run.id_prefix"},
 		{"source of the run", "{ttl: 12h}", "{data_sources: [shop, sohp]}", "mcp.run.data_sources[1]"},
+		{"no tool of the run", "{ttl: 12h}", "{tools: []}", "mcp.run.tools"},
+		{"no source of the run", "{ttl: 12h}", "{data_sources: []}", "mcp.run.data_sources"},
 		{"tool of the run", "{ttl: 12h}", "{tools: [a b]}", "mcp.run.tools[0]"},
 		{"meta key twice", "mcp:\n", "mcp:\n  tool_call_id_keys: [a, a]\n", "mcp.tool_call_id_keys[1]"},
 		{"second document", "mcp:\n", "---\nmcp:\n", ""},

@@ -97,8 +97,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Server{
 		Listen: ":8443", AdminListen: "127.0.0.1:9090",
-		TLS:           ServerTLS{CertFile: File(filepath.Join(dir, "cert.pem")), KeyFile: File(filepath.Join(dir, "key.pem"))},
-		ShutdownGrace: 30 * time.Second, MaxConcurrent: 64,
+		TLS:      ServerTLS{CertFile: File(filepath.Join(dir, "cert.pem")), KeyFile: File(filepath.Join(dir, "key.pem"))},
+		LogLevel: LogDebug, ShutdownGrace: 30 * time.Second, MaxConcurrent: 64,
 	}, cfg.Server)
 	redis := cfg.Store.Redis
 	require.Equal(t, StoreRedis, cfg.Store.Kind)

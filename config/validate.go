@@ -182,6 +182,11 @@ func (m MCP) validate(at Place, c Config) {
 	if m.Run.TTL > c.Runs.RecordTTL && at.given() {
 		at.Key("ttl").Warn("Records may expire before the run ends, and can then no longer be cited.", "Raise runs.record_ttl to at least mcp.run.ttl.")
 	}
+	for name, list := range map[string][]string{"tools": m.Run.Tools, "data_sources": m.Run.DataSources} {
+		if list != nil && len(list) == 0 {
+			at.Key(name).Problem("An empty list grants nothing, and no list at all grants everything.", "List what the run is granted, or remove the key.")
+		}
+	}
 	for i, id := range m.Run.DataSources {
 		place := at.Key("data_sources").Index(i)
 		if _, ok := c.DataSources[id]; !ok && !(Place{report: at.report}).Key("data_sources").Key(id).isBroken() {

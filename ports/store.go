@@ -59,7 +59,7 @@ type Invocations interface {
 	//    or has another owner.
 	Settle(ctx context.Context, next invocation.Record) (invocation.Record, error)
 	// Load returns what is known of each id; ids without a record are absent from the map. With
-	// view Head the bodies are left out.
+	// view Head the bodies are left out, with view Answer all but the agent result.
 	//  - MUST NOT issue any expiry command (S18);
 	//  - MUST settle a PROJECTING record whose lease has passed to Lost(), atomically, first (S16);
 	//  - MUST report a value that is no record, or not this key's record, as a fault of that id
@@ -71,10 +71,12 @@ type Invocations interface {
 // View says how much of a record is loaded.
 type View int
 
-// The views of Invocations.Load.
+// The views of Invocations.Load: the whole record, its head without bodies, or its answer: the
+// head and the agent result, without request and raw response, for what agents read again.
 const (
 	Whole View = iota
 	Head
+	Answer
 )
 
 // Found is what Load knows of one tool call: a record, or why it cannot be read.
@@ -100,6 +102,7 @@ type Cancellations interface {
 	Watch(ctx context.Context, ended func(run.ID), subscribed func()) error
 	// Ended returns those of the runs that are over, with the code that their calls in flight
 	// end with: EXECUTION_CANCELLED or RUN_DEADLINE_EXCEEDED; a run that is not known is
-	// EXECUTION_CANCELLED. One round trip.
+	// EXECUTION_CANCELLED. One round trip. With an error it returns what it could learn all the
+	// same.
 	Ended(ctx context.Context, ids ...run.ID) (map[run.ID]fault.Code, error)
 }

@@ -30,15 +30,25 @@ func (a *api) invoke(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, a.refuse(x, call, err)
 	}
-	select {
-	case a.slots <- struct{}{}:
-		defer func() { <-a.slots }()
-	default:
-		return answer{}, fault.New(fault.RateLimited)
+	leave, err := a.enter()
+	if err != nil {
+		return answer{}, err
 	}
+	defer leave()
 	a.opt.Metrics.began()
 	defer a.opt.Metrics.ended()
 	return resultAnswer(x, a.svc.Invoke(x.r.Context(), x.caller, x.runID, call.id, call.tool, call.request))
+}
+
+// enter takes a slot, or returns RATE_LIMITED. Reading an answer again takes one too: it costs
+// the agent's run nothing, and must not cost the others theirs.
+func (a *api) enter() (leave func(), err error) {
+	select {
+	case a.slots <- struct{}{}:
+		return func() { <-a.slots }, nil
+	default:
+		return nil, fault.New(fault.RateLimited)
+	}
 }
 
 // refuse counts a call that could not be assembled as a refusal of the caller's run, whose end
@@ -161,6 +171,11 @@ func resultAnswer(x *exchange, res application.Result) (answer, error) {
 
 // result returns an earlier call's bounded result again.
 func (a *api) result(x *exchange) (answer, error) {
+	leave, err := a.enter()
+	if err != nil {
+		return answer{}, err
+	}
+	defer leave()
 	res, err := a.svc.Result(x.r.Context(), x.caller, x.runID, x.toolCallID)
 	if err != nil {
 		return answer{}, err

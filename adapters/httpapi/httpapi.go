@@ -29,6 +29,9 @@ type Options struct {
 	// MaxConcurrent is how many tool calls this process runs at once; more are RATE_LIMITED.
 	// Default 256.
 	MaxConcurrent int
+	// Slots, when set, are shared with other inbound adapters, and their number takes the place
+	// of MaxConcurrent.
+	Slots chan struct{}
 	// Ready is asked by /readyz and must answer promptly; nil means always ready.
 	Ready func(context.Context) Readiness
 	// Metrics are told of every answer and served at /metrics; nil means none.
@@ -48,6 +51,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.MaxConcurrent == 0 {
 		o.MaxConcurrent = 256
+	}
+	if o.Slots == nil {
+		o.Slots = make(chan struct{}, o.MaxConcurrent)
 	}
 	if o.Ready == nil {
 		o.Ready = func(context.Context) Readiness { return Readiness{} }
@@ -73,7 +79,7 @@ func New(svc *application.Service, log *zap.Logger, opt Options) (http.Handler, 
 	if err != nil {
 		return nil, err
 	}
-	a := &api{svc: svc, log: log.Named("http"), opt: opt, slots: make(chan struct{}, opt.MaxConcurrent)}
+	a := &api{svc: svc, log: log.Named("http"), opt: opt, slots: opt.Slots}
 	routes := append(a.runRoutes(), a.callRoutes()...)
 	routes = append(routes, a.openRoutes()...)
 	if !opt.SeparateAdmin {

@@ -127,7 +127,8 @@ func (a *api) serve(x *exchange) {
 			panic(p)
 		}
 		// The panic's value may hold anything; the stack holds only code.
-		a.log.Error("panic in a handler", zap.String("route", x.route.path), zap.ByteString("stack", debug.Stack()))
+		a.log.Error("panic in a handler", zap.String("route", x.route.path))
+		a.log.Debug("panic in a handler", zap.ByteString("stack", debug.Stack()))
 		a.write(x, a.failure(x, fault.New(fault.Internal)))
 	}()
 	err := a.admit(x)

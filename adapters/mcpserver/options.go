@@ -46,6 +46,9 @@ type Options struct {
 	// MaxConcurrent is how many tool calls may run at once; more are RATE_LIMITED. Default
 	// DefaultMaxConcurrent.
 	MaxConcurrent int
+	// Slots, when set, are shared with other inbound adapters, and their number takes the place
+	// of MaxConcurrent.
+	Slots chan struct{}
 	// MaxMessage is the most bytes of one message; default DefaultMaxMessage.
 	MaxMessage int
 }

@@ -37,7 +37,10 @@ func New(svc *application.Service, log *zap.Logger, opt Options) (*Server, error
 			return nil, fmt.Errorf("allowed origin %q: it must be scheme://host[:port]", origin)
 		}
 	}
-	s.slots = make(chan struct{}, s.opt.MaxConcurrent)
+	s.slots = s.opt.Slots
+	if s.slots == nil {
+		s.slots = make(chan struct{}, s.opt.MaxConcurrent)
+	}
 	s.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "toolboundary", Title: "toolboundary", Version: s.opt.Version},
 		&mcp.ServerOptions{
@@ -95,7 +98,8 @@ func (s *Server) dispatch(next mcp.MethodHandler) mcp.MethodHandler {
 		// The SDK runs handlers on goroutines of its own: a panic would end the process.
 		defer func() {
 			if p := recover(); p != nil {
-				s.log.Error("panic in a handler", zap.String("method", method), zap.Stack("stack"))
+				s.log.Error("panic in a handler", zap.String("method", method))
+				s.log.Debug("panic in a handler", zap.Stack("stack"))
 				res, err = nil, errInternal
 			}
 		}()

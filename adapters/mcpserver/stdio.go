@@ -33,11 +33,27 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, rc
 	if err != nil {
 		return fmt.Errorf("mcp over stdio: %w", err)
 	}
-	if err := session.Wait(); err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
+	waited := make(chan error, 1)
+	go func() { waited <- session.Wait() }()
+	select {
+	case err = <-waited:
+	case <-ctx.Done():
+		// A client that does not read blocks every write for good; the run must end all the same.
+		patience := time.NewTimer(unread)
+		defer patience.Stop()
+		select {
+		case err = <-waited:
+		case <-patience.C:
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
 		return fmt.Errorf("mcp over stdio: %w", err)
 	}
 	return nil
 }
+
+// unread is how long a stopped server waits for a client that does not read.
+const unread = 3 * time.Second
 
 // grace is how long calls may run on after the input has ended: piped input ends at once, and
 // still wants its answers.

@@ -117,8 +117,11 @@ func (s *Store) Load(_ context.Context, id run.ID, view ports.View, toolCallIDs 
 			c.settled = lost.Digest
 			rec = c.replace(rec, lost, now)
 		}
+		if view != ports.Whole {
+			rec.Request, rec.RawResponse = nil, nil
+		}
 		if view == ports.Head {
-			rec.Request, rec.RawResponse, rec.AgentResult = nil, nil, nil
+			rec.AgentResult = nil
 		}
 		found[toolCallID] = ports.Found{Record: rec}
 	}

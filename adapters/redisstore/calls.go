@@ -111,13 +111,19 @@ func (a answer) num(n int) int64 {
 	return 0
 }
 
+// Longest returns how long an operation with a value of that many bytes may take, retries
+// included, under Options.Try and Options.Patience.
+func Longest(try, patience time.Duration, bytes int) time.Duration {
+	return patience + try*time.Duration(bytes/bytesPerTry)
+}
+
 // run runs the call until it is answered, its outcome is certain, or the time is over.
 // unsure is true when it may have been executed although there is no answer. again, when not
 // nil, changes the call for attempts after one of unknown outcome.
 func (s *Store) run(ctx context.Context, c call, again func(*call)) (a answer, unsure bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
-	defer cancel()
 	perTry := s.try * time.Duration(1+len(c.value)/bytesPerTry)
+	ctx, cancel := context.WithTimeout(ctx, Longest(s.try, s.patience, len(c.value)))
+	defer cancel()
 	err = errUnanswered
 	for pause := firstPause; !isDone(ctx); pause = min(2*pause, lastPause) {
 		try, cancel := context.WithTimeout(ctx, perTry)

@@ -32,7 +32,14 @@ func (s *Store) Check(ctx context.Context) (warnings []string, err error) {
 	}
 	switch c := s.client.(type) {
 	case *redis.ClusterClient:
-		err = c.ForEachMaster(ctx, look)
+		asked := false
+		err = c.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error {
+			asked = true
+			return look(ctx, c)
+		})
+		if err != nil && !asked {
+			err = errServer("finding its masters", err) // the library's own words, with addresses
+		}
 	case *redis.Client:
 		err = look(ctx, c)
 	}
@@ -66,7 +73,7 @@ func (s *Store) checkServer(ctx context.Context, c *redis.Client) (warnings []st
 		return nil, errors.New("redis: the server is a replica: name the master, or the sentinels with master_name")
 	}
 	if info["loading"] == "1" {
-		return nil, errors.New("redis: the server is still loading its data")
+		return nil, fmt.Errorf("redis: the server is still loading its data: %w", ErrNoAnswer)
 	}
 	switch policy := info["maxmemory_policy"]; {
 	case policy == "noeviction":

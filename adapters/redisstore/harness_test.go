@@ -19,7 +19,9 @@ import (
 var prefixes atomic.Int64
 
 // freshPrefix is a store of its own on a server that tests share.
-func freshPrefix() string { return fmt.Sprintf("toolboundary:%d:%d:", time.Now().UnixNano(), prefixes.Add(1)) }
+func freshPrefix() string {
+	return fmt.Sprintf("toolboundary:%d:%d:", time.Now().UnixNano(), prefixes.Add(1))
+}
 
 func open(t kit.T, opt redisstore.Options) *redisstore.Store {
 	t.Helper()

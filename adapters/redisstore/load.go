@@ -47,11 +47,14 @@ func (s *Store) read(ctx context.Context, id run.ID, view ports.View, ids []stri
 	now, cmds, err := s.reads(ctx, id, func(p redis.Pipeliner) {
 		for _, toolCallID := range ids {
 			key := s.keys.record(id, toolCallID)
-			if view == ports.Head {
-				p.GetRange(ctx, key, 0, invocation.MaxHead-1)
-				p.Exists(ctx, key) // an empty range says nothing
-			} else {
+			if view == ports.Whole {
 				p.Get(ctx, key)
+				continue
+			}
+			p.GetRange(ctx, key, 0, invocation.MaxHead-1)
+			p.Exists(ctx, key) // an empty range says nothing
+			if view == ports.Answer {
+				p.GetRange(ctx, key, -invocation.MaxAnswer, -1)
 			}
 		}
 	})
@@ -62,10 +65,21 @@ func (s *Store) read(ctx context.Context, id run.ID, view ports.View, ids []stri
 	for i, toolCallID := range ids {
 		delete(found, toolCallID)
 		value, err := cmds[i*width].(*redis.StringCmd).Bytes()
-		if errors.Is(err, redis.Nil) || view == ports.Head && cmds[i*width+1].(*redis.IntCmd).Val() == 0 {
+		if errors.Is(err, redis.Nil) || view != ports.Whole && cmds[i*width+1].(*redis.IntCmd).Val() == 0 {
 			continue
 		}
-		rec, err := decode(invocation.Key{RunID: id, ToolCallID: toolCallID}, view, value, err)
+		var suffix []byte
+		if view == ports.Answer {
+			suffix, _ = cmds[i*width+2].(*redis.StringCmd).Bytes()
+		}
+		rec, whole, err := decode(invocation.Key{RunID: id, ToolCallID: toolCallID}, view, value, suffix, err)
+		if !whole { // a result longer than the range: this one is read whole
+			if _, err := s.read(ctx, id, ports.Whole, []string{toolCallID}, found); err != nil {
+				return nil, err
+			}
+			trim(found, toolCallID, view)
+			continue
+		}
 		if err != nil {
 			found[toolCallID] = ports.Found{Fault: fault.Wrap(fault.Internal, err)}
 			continue
@@ -78,23 +92,41 @@ func (s *Store) read(ctx context.Context, id run.ID, view ports.View, ids []stri
 	return lapsed, nil
 }
 
-// decode reads a value that is a record of this key, or says why it is none (S23).
-func decode(key invocation.Key, view ports.View, value []byte, err error) (invocation.Record, error) {
+// decode reads a value that is a record of this key, or says why it is none (S23). whole is
+// false when the suffix does not hold all of the view.
+func decode(key invocation.Key, view ports.View, value, suffix []byte, err error) (rec invocation.Record, whole bool, _ error) {
 	if err != nil {
-		return invocation.Record{}, err
+		return invocation.Record{}, true, err
 	}
-	read := invocation.Decode
-	if view == ports.Head {
-		read = invocation.DecodeHead
+	whole = true
+	switch view {
+	case ports.Head:
+		rec, err = invocation.DecodeHead(value)
+	case ports.Answer:
+		rec, whole, err = invocation.DecodeAnswer(value, suffix)
+	default:
+		rec, err = invocation.Decode(value)
 	}
-	rec, err := read(value)
 	if err == nil && rec.Key() != key {
 		err = invocation.ErrCorrupt
 	}
 	if err != nil {
-		return invocation.Record{}, err
+		return invocation.Record{}, true, err
 	}
-	return rec, nil
+	return rec, whole, nil
+}
+
+// trim takes away what the view does not show.
+func trim(found map[string]ports.Found, toolCallID string, view ports.View) {
+	f, ok := found[toolCallID]
+	if !ok || view == ports.Whole {
+		return
+	}
+	f.Record.Request, f.Record.RawResponse = nil, nil
+	if view == ports.Head {
+		f.Record.AgentResult = nil
+	}
+	found[toolCallID] = f
 }
 
 // reads runs commands that only read, in one round trip, and returns the time of the run's
@@ -147,7 +179,7 @@ func serverTime(clock *redis.Cmd) (time.Time, error) {
 // lose settles records to EXECUTION_LOST, puts what became of them into found, and returns the
 // ids that have changed meanwhile (S16).
 func (s *Store) lose(ctx context.Context, id run.ID, view ports.View, lapsed []string, found map[string]ports.Found) (changed []string, err error) {
-	if view == ports.Head && len(lapsed) > 0 {
+	if view != ports.Whole && len(lapsed) > 0 {
 		// The settlement's digest covers the request, which a head does not show.
 		if _, err := s.read(ctx, id, ports.Whole, lapsed, found); err != nil {
 			return nil, err
@@ -166,10 +198,8 @@ func (s *Store) lose(ctx context.Context, id run.ID, view ports.View, lapsed []s
 				continue
 			}
 		}
-		if view == ports.Head {
-			f.Record.Request, f.Record.RawResponse, f.Record.AgentResult = nil, nil, nil
-		}
 		found[toolCallID] = f
+		trim(found, toolCallID, view)
 	}
 	return changed, nil
 }

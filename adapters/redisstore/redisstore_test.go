@@ -26,5 +26,5 @@ func TestStoreContractOnSentinel(t *testing.T) {
 
 func TestStoreMachineOnSingle(t *testing.T) {
 	r := servers.Redis(t)
-	storetest.Machine(t, harness(redisstore.Options{Addrs: []string{r.Addr}}, 60*time.Millisecond))
+	storetest.Machine(t, harness(redisstore.Options{Addrs: []string{r.Addr}}, 30*time.Millisecond))
 }

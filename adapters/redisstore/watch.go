@@ -76,7 +76,7 @@ func (s *Store) Ended(ctx context.Context, ids ...run.ID) (map[run.ID]fault.Code
 		}
 		wait(ctx, pause)
 	}
-	return nil, failure(err, false)
+	return over, failure(err, false)
 }
 
 func (s *Store) askEnded(ctx context.Context, ids []run.ID, over map[run.ID]fault.Code) error {
@@ -88,6 +88,7 @@ func (s *Store) askEnded(ctx context.Context, ids []run.ID, over map[run.ID]faul
 		}
 		_, _ = pipe.Exec(ctx)
 		var unknownScript bool
+		var failed error // of one server of a Cluster: the others' answers hold
 		for i, cmd := range cmds {
 			reply, err := cmd.Slice()
 			a, err := read(reply, err)
@@ -95,13 +96,13 @@ func (s *Store) askEnded(ctx context.Context, ids []run.ID, over map[run.ID]faul
 			case isNoScript(err):
 				unknownScript = true
 			case err != nil:
-				return err
+				failed = err
 			case a.str(0) != "":
 				over[ids[i]] = fault.Code(a.str(0))
 			}
 		}
-		if !unknownScript {
-			return nil
+		if failed != nil || !unknownScript {
+			return failed
 		}
 	}
 	return errReply

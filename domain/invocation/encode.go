@@ -200,6 +200,26 @@ func DecodeHead(prefix []byte) (Record, error) {
 	return r, err
 }
 
+// MaxAnswer is the length of a suffix of a stored form that holds most agent results.
+const MaxAnswer = 40 << 10
+
+// DecodeAnswer reads a record without request and raw response from a prefix of MaxHead bytes
+// and a suffix of its stored form. ok is false when the suffix is too short to hold the result.
+func DecodeAnswer(prefix, suffix []byte) (r Record, ok bool, err error) {
+	if r, err = DecodeHead(prefix); err != nil || r.Status != Ready {
+		return r, true, err
+	}
+	n := len(agentMark) + r.Sizes.AgentResult + len("}")
+	if len(suffix) < n {
+		return r, false, nil
+	}
+	rest := suffix[len(suffix)-n:]
+	if r.AgentResult, rest, ok = cut(rest, agentMark, r.Sizes.AgentResult); !ok || string(rest) != "}" {
+		return Record{}, true, ErrCorrupt
+	}
+	return r, true, nil
+}
+
 func decodeHead(value []byte) (Record, int, error) {
 	// No string of the head can hold the mark: its quotes would stand escaped. The brace before
 	// it ends "sizes", which has a member of the same name.

@@ -124,16 +124,23 @@ func (r Record) Ready(raw json.RawMessage, p evidence.Projection, l limits.Limit
 	r.Status, r.EvidenceStatus = Ready, p.Status
 	r.RawResponse, r.AgentResult = raw, p.AgentResult
 	r.Sizes.RawResponse, r.Sizes.AgentResult = len(raw), len(p.AgentResult)
-	if err := limits.Check(r.EncodedLen(), l.Record, fault.ResultTooLarge); err != nil {
-		return r, err
+	if limits.Check(r.EncodedLen(), l.Record, fault.ResultTooLarge) != nil {
+		return r, fault.Because(fault.ResultTooLarge, RecordOverflow, "")
 	}
 	return r.sealed(), nil
 }
+
+// RecordOverflow is the reason of a RESULT_TOO_LARGE whose parts are within their limits while
+// the whole record is not; its raw response is dropped and the request kept (S22).
+const RecordOverflow = "RECORD"
 
 // Failed returns the record in ERROR with the fault's code, reason and detail. raw, when not
 // nil, is kept for the harness if the whole record stays within its limit, else dropped whole.
 func (r Record) Failed(cause error, raw json.RawMessage, l limits.Limits) Record {
 	f := fault.Of(cause)
+	if f.Code == fault.ResultTooLarge && f.Reason == RecordOverflow {
+		raw = nil
+	}
 	e := r.failed(f, raw)
 	if raw != nil && (len(raw) > int(l.Raw) || e.EncodedLen() > int(l.Record)) {
 		e = r.failed(f, nil)

@@ -51,12 +51,12 @@ var durable = []string{"--appendonly", "yes", "--appendfsync", "always"}
 
 var nemeses = []nemesis{
 	{"no fault", nil, 40, 250, nothing, nothing},
-	{"replies dropped", nil, 60, 700, func(_ *testing.T, w *world) { w.proxy.DropReplies() }, pass},
-	{"connections cut", nil, 60, 700, func(_ *testing.T, w *world) { w.proxy.CutReplies(200) }, pass},
+	{"replies dropped", nil, 150, 700, func(_ *testing.T, w *world) { w.proxy.DropReplies() }, pass},
+	{"connections cut", nil, 150, 700, func(_ *testing.T, w *world) { w.proxy.CutReplies(200) }, pass},
 	{"connections killed", nil, 20, 1, func(_ *testing.T, w *world) { w.proxy.KillConnections() }, nothing},
-	{"blackhole", nil, 60, 700, func(_ *testing.T, w *world) { w.proxy.Blackhole() }, pass},
+	{"blackhole", nil, 150, 700, func(_ *testing.T, w *world) { w.proxy.Blackhole() }, pass},
 	{"server killed", durable, 300, 200, func(t *testing.T, w *world) { w.server.Kill(t) }, func(t *testing.T, w *world) { w.server.Start(t) }},
-	{"server paused", nil, 60, 700, func(t *testing.T, w *world) { w.server.Pause(t) }, func(t *testing.T, w *world) { w.server.Resume(t) }},
+	{"server paused", nil, 150, 700, func(t *testing.T, w *world) { w.server.Pause(t) }, func(t *testing.T, w *world) { w.server.Resume(t) }},
 	{"out of memory", nil, 40, 250, config("maxmemory", "1"), config("maxmemory", "0")},
 	{"scripts flushed", nil, 10, 1, func(t *testing.T, w *world) { _ = w.admin.ScriptFlush(t.Context()).Err() }, nothing},
 	{"read only", nil, 40, 250, config("min-replicas-to-write", "1"), config("min-replicas-to-write", "0")},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolboundary/toolboundary/adapters/agenttoken"
 	"github.com/toolboundary/toolboundary/adapters/memory"
+	"github.com/toolboundary/toolboundary/adapters/redisstore"
 	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/ports"
@@ -120,7 +121,19 @@ func newCatalogue(set ToolSet) (*application.Catalogue, error) {
 }
 
 func newBoundary(c config.Config, catalogue *application.Catalogue, s store, clock ports.Clock, log *zap.Logger, m *metrics) *application.Boundary {
-	return application.NewBoundary(catalogue, s, clock, log, application.Options{Limits: c.Limits.Ceilings(), Observe: m.Observe})
+	return application.NewBoundary(catalogue, s, clock, log, application.Options{
+		Limits: c.Limits.Ceilings(), StoreTimeout: storeTimeout(c), Observe: m.Observe,
+	})
+}
+
+// storeTimeout bounds a call's Begin and Settle: long enough for the store's own retries with
+// the largest record.
+func storeTimeout(c config.Config) time.Duration {
+	least := 5 * time.Second
+	if c.Store.Kind != config.StoreRedis {
+		return least
+	}
+	return max(least, redisstore.Longest(c.Store.Redis.Timeout, 4*c.Store.Redis.Timeout, int(c.Limits.Record))+time.Second)
 }
 
 func newTokens(c config.Config, clock ports.Clock) (*agenttoken.Tokens, error) {

@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -28,9 +29,10 @@ type handlers struct {
 const readyTimeout = 2 * time.Second
 
 func (p *parts) newHandlers(c config.Config, svc *application.Service, s store, tools ToolSet, m *metrics, log *zap.Logger) (handlers, error) {
+	slots := make(chan struct{}, c.Server.MaxConcurrent) // of both faces together
 	opt := httpapi.Options{
-		RequestLimit: c.Limits.Ceilings().Request, MaxConcurrent: c.Server.MaxConcurrent, Metrics: m,
-		SeparateAdmin: c.Server.AdminListen != "", Version: p.version, Ready: readiness(s, tools),
+		RequestLimit: c.Limits.Ceilings().Request, Slots: slots, Metrics: m,
+		SeparateAdmin: c.Server.AdminListen != "", Version: p.version, Ready: readiness(svc.Boundary, s, tools),
 	}
 	api, err := httpapi.New(svc, log, opt)
 	if err != nil {
@@ -40,34 +42,59 @@ func (p *parts) newHandlers(c config.Config, svc *application.Service, s store, 
 	if err != nil {
 		return handlers{}, err
 	}
-	mcp, err := mcpserver.New(svc, log, p.mcpOptions(c))
+	mcp, err := mcpserver.New(svc, log, p.mcpOptions(c, slots))
 	if err != nil {
 		return handlers{}, err
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/", api)
-	mux.Handle("/mcp", mcp.Handler())
-	return handlers{API: mux, Admin: admin}, nil
+	// No ServeMux: it would redirect unclean paths before the API answers them in its own shape.
+	agents := mcp.Handler()
+	face := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/mcp" {
+			agents.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+	return handlers{API: face, Admin: admin}, nil
 }
 
-func (p *parts) mcpOptions(c config.Config) mcpserver.Options {
+func (p *parts) mcpOptions(c config.Config, slots chan struct{}) mcpserver.Options {
 	return mcpserver.Options{
 		Version: p.version, MetaKeys: c.MCP.ToolCallIDKeys, Argument: c.MCP.ToolCallIDArgument,
 		AllowedHosts: c.MCP.AllowedHosts, AllowedOrigins: c.MCP.AllowedOrigins,
-		NoRequestID: !c.MCP.StdioRequestID, MaxConcurrent: c.Server.MaxConcurrent,
+		NoRequestID: !c.MCP.StdioRequestID, Slots: slots,
 		// A message holds the request and its JSON-RPC wrapping; text grows when it is escaped.
 		MaxMessage: 2*int(c.Limits.Request) + 64<<10,
 	}
 }
 
-// readiness asks the store and the tools, both within readyTimeout.
-func readiness(s store, tools ToolSet) func(context.Context) httpapi.Readiness {
+// readyAge is how long an answer of /readyz holds: it asks for no credentials, and must not be
+// a way to keep the store and the data sources busy.
+const readyAge = time.Second
+
+// readiness asks the store and the tools, both within readyTimeout, at most once per readyAge.
+func readiness(b *application.Boundary, s store, tools ToolSet) func(context.Context) httpapi.Readiness {
+	var mu sync.Mutex
+	var at time.Time
+	var last httpapi.Readiness
 	return func(ctx context.Context) httpapi.Readiness {
-		ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-		defer cancel()
-		down := make(chan int, 1)
-		go func() { down <- tools.Unready(ctx) }()
-		_, err := s.Ended(ctx, run.ID("readyz")) // any question that takes one round trip
-		return httpapi.Readiness{StoreDown: err != nil, DataSourcesDown: <-down}
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(at) > readyAge {
+			last = probe(context.WithoutCancel(ctx), s, tools)
+			at = time.Now()
+		}
+		now := last
+		now.Stopping = b.Stopping()
+		return now
 	}
+}
+
+func probe(ctx context.Context, s store, tools ToolSet) httpapi.Readiness {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	down := make(chan int, 1)
+	go func() { down <- tools.Unready(ctx) }()
+	_, err := s.Ended(ctx, run.ID("readyz")) // any question that takes one round trip
+	return httpapi.Readiness{StoreDown: err != nil, DataSourcesDown: <-down}
 }

@@ -32,7 +32,7 @@ func (p *parts) mcp(ctx context.Context, path string, s cli.Streams) error {
 	if len(c.Auth.TokenKeys) == 0 {
 		c.Auth.TokenKeys = []config.TokenKey{{ID: "process", Key: config.NewSecret(application.NewToken()+application.NewToken(), "this process")}}
 	}
-	log := newLogger(s.Err)
+	log := newLogger(s.Err, c)
 	var svc *application.Service
 	app := fx.New(p.core(c, log), fx.Invoke(watch), fx.Populate(&svc))
 	if err := app.Err(); err != nil {
@@ -50,7 +50,7 @@ func (p *parts) mcp(ctx context.Context, path string, s cli.Streams) error {
 
 // serveClient opens the run, serves it until the client goes away or ctx ends, and ends it.
 func (p *parts) serveClient(ctx context.Context, svc *application.Service, c config.Config, s cli.Streams, log *zap.Logger) error {
-	server, err := mcpserver.New(svc, log, p.mcpOptions(c))
+	server, err := mcpserver.New(svc, log, p.mcpOptions(c, make(chan struct{}, c.Server.MaxConcurrent)))
 	if err != nil {
 		return cli.UsageError{Err: err}
 	}
@@ -65,7 +65,11 @@ func (p *parts) serveClient(ctx context.Context, svc *application.Service, c con
 	r, _, err := svc.Runs.Open(ctx, application.OpenRequest{RunID: id, Grants: grants})
 	if err != nil {
 		f := fault.Of(err)
-		return cli.UsageError{Err: fmt.Errorf("mcp.run: the run cannot be opened: %s %s", f.Error(), f.Detail)}
+		err = fmt.Errorf("mcp.run: the run cannot be opened: %s %s", f.Error(), f.Detail)
+		if f.Code.Again() { // the store's fault, not the configuration's
+			return err
+		}
+		return cli.UsageError{Err: err}
 	}
 	log.Info("run opened", zap.String("run_id", string(r.ID)), zap.Time("deadline", r.Deadline))
 	if c.Store.Kind == config.StoreMemory {

@@ -53,7 +53,7 @@ func redisOptions(c config.Config) (redisstore.Options, error) {
 		opt.PoolSize = min(max(c.Server.MaxConcurrent+c.Server.MaxConcurrent/4, 16), 512)
 	}
 	var err error
-	if opt.TLS, err = clientTLS(r.TLS, r.Addrs[0], string(r.CAFile)); err != nil {
+	if opt.TLS, err = clientTLS(r.TLS, "", string(r.CAFile)); err != nil {
 		return opt, fmt.Errorf("store.redis: %w", err)
 	}
 	return opt, nil

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"go.uber.org/dig"
 	"go.uber.org/fx"
 	"go.uber.org/zap"
 
@@ -15,6 +16,9 @@ import (
 	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/config"
 )
+
+// maxAnswerTime is above the longest query_timeout that a configuration may set.
+const maxAnswerTime = 65 * time.Minute
 
 // startTimeout bounds what happens before the service listens; connections to data sources
 // are made later, by the first calls.
@@ -26,7 +30,7 @@ func (p *parts) serve(ctx context.Context, path string, s cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	log := newLogger(s.Err)
+	log := newLogger(s.Err, c)
 	for _, w := range c.Warnings() {
 		log.Warn("configuration", zap.String("path", w.Path), zap.String("warning", w.Message), zap.String("fix", w.Fix))
 	}
@@ -61,21 +65,8 @@ func runApp(ctx context.Context, app *fx.App, c config.Config, log *zap.Logger) 
 	return errors.Join(failed, plain(err))
 }
 
-// plain takes fx's own words off an error: what remains is ours and safe to print.
-func plain(err error) error {
-	for err != nil {
-		var joined interface{ Unwrap() []error }
-		if errors.As(err, &joined) {
-			return err
-		}
-		next := errors.Unwrap(err)
-		if next == nil {
-			return err
-		}
-		err = next
-	}
-	return nil
-}
+// plain takes the container's own words off an error: what remains is ours.
+func plain(err error) error { return dig.RootCause(err) }
 
 // watch stops calls in flight of ended runs while the service runs.
 func watch(lc fx.Lifecycle, b *application.Boundary) {
@@ -140,6 +131,8 @@ func newServer(name, address string, h http.Handler, tls config.ServerTLS) *serv
 	return &server{name: name, tls: tls, done: make(chan struct{}), http: &http.Server{
 		Addr: address, Handler: h,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		// No call runs longer than this; a client that does not read its answer is let go then.
+		WriteTimeout: maxAnswerTime,
 		MaxHeaderBytes: 64 << 10,
 		ErrorLog:       discard,
 	}}
@@ -161,7 +154,8 @@ func (s *server) start(ctx context.Context, shutdown fx.Shutdowner, log *zap.Log
 			err = s.http.Serve(l)
 		}
 		if !errors.Is(err, http.ErrServerClosed) {
-			log.Error("the listener failed", zap.String("listener", s.name), zap.Error(err))
+			log.Error("the listener failed", zap.String("listener", s.name))
+			log.Debug("the listener failed", zap.Error(err))
 			_ = shutdown.Shutdown(fx.ExitCode(1))
 		}
 	}()

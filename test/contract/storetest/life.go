@@ -20,15 +20,17 @@ var lifeCases = []storeCase{
 		Body: func(t kit.T, h Harness) {
 			s := on(t, h)
 			r := s.open("r1")
-			rec := call(r, "call_1")
-			begun, err := s.Store.Begin(t.Context(), rec, r.Incarnation, long)
-			require.NoError(t, err)
-			at := s.expires(rec.Key())
-			require.WithinDuration(t, begun.Record.StartedAt.Add(r.RecordTTL), at, 0)
-			s.Advance(t, s.Unit/50)
-			require.NoError(t, s.tryBegin(r, rec))
-			refused(t, s.tryBegin(r, call(r, "call_1")), fault.DuplicateToolCall)
-			require.WithinDuration(t, at, s.expires(rec.Key()), 0)
+			for _, n := range []int{40, 100 << 10} {
+				rec := sized(r, fresh(), n)
+				begun, err := s.Store.Begin(t.Context(), rec, r.Incarnation, long)
+				require.NoError(t, err)
+				at := s.expires(rec.Key())
+				require.WithinDuration(t, begun.Record.StartedAt.Add(r.RecordTTL), at, 0)
+				s.Advance(t, s.Unit/50)
+				require.NoError(t, s.tryBegin(r, rec))
+				refused(t, s.tryBegin(r, call(r, rec.ToolCallID)), fault.DuplicateToolCall)
+				require.WithinDuration(t, at, s.expires(rec.Key()), 0)
+			}
 		}},
 	{Name: "Settle/KeepsTheExactExpiry", Scenarios: []string{"S18"},
 		Rule: "A transition keeps the absolute expiry to the millisecond, for small and large records, and so does its repetition.",

@@ -76,6 +76,27 @@ var loadCases = []storeCase{
 				require.Equal(t, want, found[id].Record)
 			}
 		}},
+	{Name: "Load/AnswerHoldsTheAgentResultOnly",
+		Rule: "With view Answer the record comes with its agent result, of any length, and without request and raw response.",
+		Body: func(t kit.T, h Harness) {
+			s := on(t, h)
+			r := s.open("r1")
+			want := map[string]invocation.Record{
+				"small":  s.settle(ready(t, s.begin(r, "small"), text(10), text(20), evidence.Found)),
+				"edge":   s.settle(ready(t, s.begin(r, "edge"), text(70<<10), text(invocation.MaxAnswer), evidence.None)),
+				"large":  s.settle(ready(t, s.begin(r, "large"), text(70<<10), text(3*invocation.MaxAnswer), evidence.Found)),
+				"failed": s.settle(begunFailed(s.begin(r, "failed"), "x")),
+			}
+			want["begun"] = s.begin(r, "begun")
+			found, err := s.Store.Load(t.Context(), "r1", ports.Answer, "small", "edge", "large", "failed", "begun", "absent")
+			require.NoError(t, err)
+			require.Len(t, found, len(want))
+			for id, rec := range want {
+				require.Nil(t, found[id].Fault, id)
+				rec.Request, rec.RawResponse = nil, nil
+				require.Equal(t, rec, found[id].Record, id)
+			}
+		}},
 	{Name: "Load/HandsOutCopies", Scenarios: []string{"S15"},
 		Rule: "Callers may change the bytes that they were handed.",
 		Body: func(t kit.T, h Harness) {

@@ -22,7 +22,7 @@ var lostCases = []storeCase{
 		Body: func(t kit.T, h Harness) {
 			s := on(t, h)
 			r := s.open("r1")
-			for _, view := range []ports.View{ports.Whole, ports.Head} {
+			for _, view := range []ports.View{ports.Whole, ports.Head, ports.Answer} {
 				rec := s.beginLeased(r, fresh(), s.Unit)
 				at := s.expires(rec.Key())
 				s.Advance(t, s.Unit)
@@ -31,7 +31,7 @@ var lostCases = []storeCase{
 				got := found[rec.ToolCallID]
 				require.Nil(t, got.Fault)
 				require.Equal(t, fault.ExecutionLost, got.Record.ErrorCode)
-				require.Equal(t, view == ports.Head, got.Record.Request == nil)
+				require.Equal(t, view != ports.Whole, got.Record.Request == nil)
 				require.Equal(t, len(request), got.Record.Sizes.Request)
 				want := rec.Lost()
 				want.CompletedAt = got.Record.CompletedAt
@@ -48,7 +48,7 @@ var lostCases = []storeCase{
 				refused(t, s.tryBegin(r, rec), fault.DuplicateToolCall)
 				require.Equal(t, string(want.Encode()), s.stored(rec.Key()))
 			}
-			require.EqualValues(t, 2*len(request), s.find("r1").Usage.Bytes)
+			require.EqualValues(t, 3*len(request), s.find("r1").Usage.Bytes, "nothing is charged for what was lost")
 			s.settle(s.answered(s.begin(r, "the rest of the run works")))
 		}},
 	{Name: "Load/LeavesLeasedExecutions", Scenarios: []string{"S16"},

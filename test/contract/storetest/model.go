@@ -16,6 +16,9 @@ import (
 type model struct {
 	runs  map[run.ID]run.Run
 	calls map[invocation.Key]modelCall
+	// lag is how long after its expiry a record is still seen: the millisecond in which it
+	// comes belongs to either side.
+	lag time.Duration
 }
 
 type modelCall struct {
@@ -30,7 +33,9 @@ func newModel() *model {
 
 // clone returns a model that can go its own way; runs and records in it are replaced, never
 // changed.
-func (m *model) clone() *model { return &model{maps.Clone(m.runs), maps.Clone(m.calls)} }
+func (m *model) clone() *model { return &model{runs: maps.Clone(m.runs), calls: maps.Clone(m.calls)} }
+
+func (m *model) alive(c modelCall, now time.Time) bool { return now.Add(-m.lag).Before(c.expires) }
 
 func (m *model) open(now time.Time, r run.Run) (run.Run, error) {
 	if known, ok := m.runs[r.ID]; ok {
@@ -79,7 +84,7 @@ func (m *model) begin(now time.Time, rec invocation.Record, incarnation string, 
 		return ports.Begun{}, err
 	}
 	first, known := m.calls[rec.Key()]
-	alive := known && now.Before(first.expires)
+	alive := known && m.alive(first, now)
 	if alive && first.record.Owner == rec.Owner && first.record.Status == invocation.Projecting {
 		return ports.Begun{Record: first.record, Remaining: max(0, r.Deadline.Sub(now))}, nil
 	}
@@ -104,7 +109,7 @@ func (m *model) settle(now time.Time, next invocation.Record) (invocation.Record
 		return invocation.Record{}, fault.New(fault.Internal)
 	}
 	c, ok := m.calls[next.Key()]
-	if !ok || !now.Before(c.expires) {
+	if !ok || !m.alive(c, now) {
 		return invocation.Record{}, fault.New(fault.InvocationNotFound)
 	}
 	if c.record.Owner == next.Owner && c.settled == next.Digest {
@@ -137,15 +142,18 @@ func (m *model) load(now time.Time, id run.ID, view ports.View, toolCallIDs ...s
 	found := map[string]ports.Found{}
 	for _, toolCallID := range toolCallIDs {
 		c, ok := m.calls[invocation.Key{RunID: id, ToolCallID: toolCallID}]
-		if !ok || !now.Before(c.expires) {
+		if !ok || !m.alive(c, now) {
 			continue
 		}
 		if c.record.Status == invocation.Projecting && !now.Before(c.record.LeaseUntil) {
 			c.settled = c.record.Lost().Digest
 			c.record = m.replace(now, c, c.record.Lost())
 		}
+		if view != ports.Whole {
+			c.record.Request, c.record.RawResponse = nil, nil
+		}
 		if view == ports.Head {
-			c.record.Request, c.record.RawResponse, c.record.AgentResult = nil, nil, nil
+			c.record.AgentResult = nil
 		}
 		found[toolCallID] = ports.Found{Record: c.record}
 	}

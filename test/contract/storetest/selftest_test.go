@@ -276,8 +276,11 @@ func (b neverLost) Load(_ context.Context, id run.ID, view ports.View, ids ...st
 		case b.planted[key] != nil:
 			found[toolCallID] = ports.Found{Fault: fault.New(fault.Internal)}
 			continue
-		case view == ports.Head:
-			c.record.Request, c.record.RawResponse, c.record.AgentResult = nil, nil, nil
+		case view != ports.Whole:
+			c.record.Request, c.record.RawResponse = nil, nil
+		}
+		if view == ports.Head {
+			c.record.AgentResult = nil
 		}
 		found[toolCallID] = ports.Found{Record: copiedRecord(c.record)}
 	}
@@ -433,7 +436,7 @@ func TestBrokenStoresAreCaught(t *testing.T) {
 		"anyone settles":     {func(r *reference) Store { return anyoneSettles{r} }, []string{"Settle/OnlyItsOwner"}},
 		"shares bytes":       {func(r *reference) Store { return sharesBytes{r} }, []string{"Load/HandsOutCopies"}},
 		"refuses in haste":   {func(r *reference) Store { return refusesInHaste{r} }, []string{"Begin/FirstThatHolds"}},
-		"loses too soon":     {func(r *reference) Store { return losesTooSoon{r} }, []string{"Begin/CreatesTheProjectingRecord", "Load/LeavesLeasedExecutions", "Load/ManyAtOnce", "Settle/ReadersSeeWholeRecords"}},
+		"loses too soon":     {func(r *reference) Store { return losesTooSoon{r} }, []string{"Begin/CreatesTheProjectingRecord", "Load/AnswerHoldsTheAgentResultOnly", "Load/LeavesLeasedExecutions", "Load/ManyAtOnce", "Settle/ReadersSeeWholeRecords"}},
 		"never lost":         {func(r *reference) Store { return neverLost{r} }, []string{"Load/LostOrSettledUnderConcurrency", "Load/SettlesLostExecutions"}},
 		"lost is shown only": {func(r *reference) Store { return lostIsShownOnly{r} }, []string{"Load/LostOrSettledUnderConcurrency", "Load/SettlesLostExecutions"}},
 		"corrupt is absent":  {func(r *reference) Store { return corruptIsAbsent{r} }, []string{"Load/CorruptIsAFaultOfItsIDAlone"}},
