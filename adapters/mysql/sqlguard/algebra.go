@@ -19,10 +19,20 @@ type statement struct {
 
 // field is one output column; it is printed as "expr AS _oN".
 type field struct {
-	expr    expr
-	alias   string // the agent's, or empty
-	heading string
+	expr      expr
+	alias     string // the agent's, or empty
+	heading   string
+	aggregate presence // of an aggregate in expr, once it was looked for
 }
+
+// presence is what is known of something.
+type presence uint8
+
+const (
+	unknown presence = iota
+	absent
+	present
+)
 
 // source is one table in FROM; it is printed as "`schema`.`table` AS _tN". A source whose table is nil stands for a name that was refused.
 type source struct {

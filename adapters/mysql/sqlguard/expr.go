@@ -1,6 +1,7 @@
 package sqlguard
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -155,17 +156,12 @@ func spellsKind(text string, kind byte) bool {
 // spelling returns the number, hex or bit literal at the offset as it was written: the value alone does not tell 0x0A, a number where one is
 // expected, from x'0A', always a string. It returns nothing for a spelling that the server reads differently from the parser.
 func (l *lexed) spelling(offset int) string {
-	start := -1
-	for _, at := range l.numbers { // the first one from the offset on: an ODBC brace may stand before it
-		if int(at) >= offset {
-			start = int(at)
-			break
-		}
-	}
-	if start < 0 {
+	// The first one from the offset on: an ODBC brace may stand before it. They ascend.
+	at, _ := slices.BinarySearch(l.numbers, int32(offset))
+	if at == len(l.numbers) {
 		return ""
 	}
-	text := l.src[start:]
+	text := l.src[l.numbers[at]:]
 	if digits, ok := cutFold(text, "x'"); ok {
 		return quotedDigits(text, digits, isHexDigit)
 	}

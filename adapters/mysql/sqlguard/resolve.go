@@ -139,17 +139,31 @@ func (t *translator) sharedAlias(name string) expr {
 	return nullLiteral{}
 }
 
-// alias refers to an output column by its private name. Where the server would not take that (an alias of an aggregate, inside an expression of
-// ORDER BY or inside another aggregate) the aliased expression itself stands in.
+// alias refers to an output column by its private name. Where the server would not take that (an
+// alias of an aggregate, inside an expression of ORDER BY or inside another aggregate) the aliased
+// expression itself stands in.
 func (t *translator) alias(at int) expr {
 	e := t.stmt.fields[at].expr
 	if t.isSensitive(e) {
 		t.sensitive(t.describe(e))
 	}
-	if (t.aggregates > 0 || t.clause != inHaving && !t.bare) && hasAggregate(e) {
+	if (t.aggregates > 0 || t.clause != inHaving && !t.bare) && t.aggregated(at) {
 		return e
 	}
 	return aliasRef{at}
+}
+
+// aggregated reports whether an output column holds an aggregate. A statement may refer to one
+// column thousands of times, so each is looked through once.
+func (t *translator) aggregated(at int) bool {
+	f := &t.stmt.fields[at]
+	if f.aggregate == unknown {
+		f.aggregate = absent
+		if hasAggregate(f.expr) {
+			f.aggregate = present
+		}
+	}
+	return f.aggregate == present
 }
 
 // clashes reports whether a plain column that the select list shows without an alias carries the name too: the server cannot tell them apart
