@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
@@ -51,7 +51,7 @@ func (t *translator) labelArguments(class functionClass, args []node) error {
 		}
 	}
 	for _, s := range sources {
-		if name := string(s.(text)); name != "" && name != labels.MetricName && !t.guard.labelName(name) {
+		if name := string(s.(text)); name != "" && name != model.MetricNameLabel && !t.guard.labelName(name) {
 			return reject(ReasonLabel, "the label %.80q is not available", name)
 		}
 	}
@@ -148,7 +148,7 @@ func translateMatching(m *parser.VectorMatching) *matching {
 // can be is an allowed metric.
 func (t *translator) named(list []string) error {
 	for _, name := range list {
-		if name != labels.MetricName && !t.guard.labelName(name) {
+		if name != model.MetricNameLabel && !t.guard.labelName(name) {
 			return reject(ReasonLabel, "the label %.80q is not available", name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -115,7 +116,7 @@ func (g *Guard) verify(text string) error {
 func (g *Guard) bound(matchers []*labels.Matcher) bool {
 	names := 0
 	for _, m := range matchers {
-		if m.Name == labels.MetricName {
+		if m.Name == model.MetricNameLabel {
 			names++
 			if m.Type != labels.MatchEqual || !g.allowed(m.Value) {
 				return false

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/stretchr/testify/require"
@@ -76,7 +77,7 @@ func bare(t testing.TB, printed string) {
 		names, tenants := 0, 0
 		for _, m := range s.LabelMatchers {
 			switch {
-			case m.Name == labels.MetricName:
+			case m.Name == model.MetricNameLabel:
 				names++
 				ok := m.Value == "up" || m.Value == "node_load1" || strings.HasPrefix(m.Value, "http_") || m.Value == "job:http_requests:rate5m"
 				require.True(t, ok && m.Type == labels.MatchEqual, printed)

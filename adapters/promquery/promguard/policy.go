@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -114,7 +115,7 @@ func (g *Guard) metricName(name string) bool {
 // matcher reads one mandatory matcher.
 func (g *Guard) matcher(text string) (*labels.Matcher, error) {
 	list, err := g.parser.ParseMetricSelector("{" + text + "}")
-	if err != nil || len(list) != 1 || list[0].Name == labels.MetricName || !g.labelName(list[0].Name) {
+	if err != nil || len(list) != 1 || list[0].Name == model.MetricNameLabel || !g.labelName(list[0].Name) {
 		return nil, fmt.Errorf("%q is not one label matcher such as tenant=\"a\"", text)
 	}
 	return list[0], nil
@@ -133,7 +134,7 @@ func (g *Guard) allowed(metric string) bool {
 // that this guard translated always do; a source that answers otherwise is not the one that
 // was asked.
 func (g *Guard) Admits(series map[string]string) bool {
-	if name, named := series[labels.MetricName]; named && !g.allowed(name) {
+	if name, named := series[model.MetricNameLabel]; named && !g.allowed(name) {
 		return false
 	}
 	for _, m := range g.mandatory {
@@ -155,5 +156,5 @@ func (g *Guard) Mandatory() []string {
 
 // reserved reports whether results may not get this label from the query itself.
 func (g *Guard) reserved(label string) bool {
-	return label == labels.MetricName || slices.ContainsFunc(g.mandatory, func(m *labels.Matcher) bool { return m.Name == label })
+	return label == model.MetricNameLabel || slices.ContainsFunc(g.mandatory, func(m *labels.Matcher) bool { return m.Name == label })
 }

@@ -22,7 +22,7 @@ func printed(n node) string {
 }
 
 func (s selector) print(p *printer) {
-	p.WriteString("{" + labels.MetricName + "=" + strconv.Quote(s.metric))
+	p.WriteString("{" + model.MetricNameLabel + "=" + strconv.Quote(s.metric))
 	for _, m := range s.matchers {
 		p.WriteString("," + printMatcher(m))
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -105,7 +106,7 @@ func (t *translator) selector(e *parser.VectorSelector, rng time.Duration, f fra
 	}
 	s := selector{rng: rng, offset: offset}
 	for _, m := range e.LabelMatchers {
-		if m.Name != labels.MetricName {
+		if m.Name != model.MetricNameLabel {
 			if err := t.guard.judge(m); err != nil {
 				return nil, err
 			}
