@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
@@ -74,11 +75,14 @@ func settled(rec invocation.Record, a answer) (invocation.Record, error) {
 	return rec, nil
 }
 
+// errUnread says that a settlement that stands could not be read back.
+var errUnread = errors.New("the settled record could not be read")
+
 // repeated returns the record that this settlement has made already.
 func (s *Store) repeated(ctx context.Context, next invocation.Record) (invocation.Record, error) {
 	found, err := s.Load(ctx, next.RunID, ports.Whole, next.ToolCallID)
-	if err != nil {
-		return invocation.Record{}, err
+	if err != nil { // the read changed nothing, but the settlement did
+		return invocation.Record{}, fault.Wrap(fault.StoreUnavailable, errUnread)
 	}
 	f, ok := found[next.ToolCallID]
 	switch {
