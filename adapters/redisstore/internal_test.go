@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/ports"
 )
 
 // reply is an error reply of a server.
@@ -59,6 +61,18 @@ func TestErrorsAreClassified(t *testing.T) {
 		require.Contains(t, []fault.Code{fault.StoreUnavailable, fault.Internal}, f.Code)
 		require.Equal(t, fault.New(f.Code).Error(), f.Error(), "no text of the server's")
 	}
+}
+
+func TestS23_PartsThatDoNotSayAreReadAgain(t *testing.T) {
+	key := invocation.Key{RunID: "r1", ToolCallID: "call_1"}
+	for _, view := range []ports.View{ports.Head, ports.Answer} {
+		_, whole, err := decode(key, view, nil, nil, nil)
+		require.NoError(t, err, "a record that began between two parts is not corrupt")
+		require.False(t, whole)
+	}
+	_, whole, err := decode(key, ports.Whole, nil, nil, nil)
+	require.ErrorIs(t, err, invocation.ErrCorrupt, "an empty value is")
+	require.True(t, whole)
 }
 
 func TestKeysNeverMeetAndShareTheirRunsSlot(t *testing.T) {

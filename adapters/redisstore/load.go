@@ -73,7 +73,7 @@ func (s *Store) read(ctx context.Context, id run.ID, view ports.View, ids []stri
 			suffix, _ = cmds[i*width+2].(*redis.StringCmd).Bytes()
 		}
 		rec, whole, err := decode(invocation.Key{RunID: id, ToolCallID: toolCallID}, view, value, suffix, err)
-		if !whole { // a result longer than the range: this one is read whole
+		if !whole { // one command, one answer
 			if _, err := s.read(ctx, id, ports.Whole, []string{toolCallID}, found); err != nil {
 				return nil, err
 			}
@@ -93,10 +93,14 @@ func (s *Store) read(ctx context.Context, id run.ID, view ports.View, ids []stri
 }
 
 // decode reads a value that is a record of this key, or says why it is none (S23). whole is
-// false when the suffix does not hold all of the view.
+// false when the parts that were read do not say: the result is longer than the suffix, or the
+// record began or expired between one part and the other.
 func decode(key invocation.Key, view ports.View, value, suffix []byte, err error) (rec invocation.Record, whole bool, _ error) {
 	if err != nil {
 		return invocation.Record{}, true, err
+	}
+	if view != ports.Whole && len(value) == 0 {
+		return invocation.Record{}, false, nil
 	}
 	whole = true
 	switch view {
