@@ -70,7 +70,7 @@ func openRun(t testing.TB, s *redisstore.Store, id run.ID, change ...func(*run.R
 
 var ids atomic.Int64
 
-func fresh() string { return fmt.Sprintf("call_%d", ids.Add(1)) }
+func fresh() string { return fmt.Sprintf("fresh_call_%d", ids.Add(1)) }
 
 func call(r run.Run, id string) invocation.Record {
 	return callOf(r, id, 20)
