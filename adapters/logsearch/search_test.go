@@ -186,6 +186,12 @@ func TestS12_NothingFoundInFilesThatCouldNotBeReadIsNoEvidenceAtAll(t *testing.T
 	require.Equal(t, fault.DataSourceUnavailable, fault.CodeOf(err))
 }
 
+func TestUnready(t *testing.T) {
+	root := t.TempDir()
+	require.Zero(t, newTool(t, root).Unready(t.Context()))
+	require.Equal(t, 1, newTool(t, filepath.Join(root, "gone")).Unready(t.Context()))
+}
+
 func TestFilesThatEndedBeforeTheSearchAreLeftOut(t *testing.T) {
 	root := shop(t)
 	age(t, filepath.Join(root, "app.log.1"), 50*time.Hour)

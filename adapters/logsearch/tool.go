@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -140,4 +141,18 @@ func (e *engine) conclude(o opened, limit limits.RawBytes) (json.RawMessage, err
 		return nil, fault.Because(fault.ExecutionFailed, "NO_FILES", "no file matches")
 	}
 	return e.answer(o, limit)
+}
+
+// Unready returns how many sources have a directory that cannot be opened.
+func (t *Tool) Unready(context.Context) int {
+	down := 0
+	for _, s := range t.sources {
+		root, err := os.OpenRoot(s.Root)
+		if err != nil {
+			down++
+			continue
+		}
+		root.Close()
+	}
+	return down
 }

@@ -196,6 +196,15 @@ func TestBusyWhenEverySlotIsTaken(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestUnready(t *testing.T) {
+	a := newAPI(t)
+	p := newTool(t, a.URL, noon)
+	require.Zero(t, p.Unready(t.Context()))
+	require.Equal(t, "1", a.last.Load().Form.Get("query"))
+	a.Close()
+	require.Equal(t, 1, p.Unready(t.Context()))
+}
+
 func TestMoreSeriesThanAreReadAreCutAndSaidSo(t *testing.T) {
 	a := newAPI(t)
 	for most, cut := range map[int]bool{9: true, 10: false} {

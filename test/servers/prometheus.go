@@ -95,6 +95,9 @@ func VictoriaMetrics(t testing.TB, openMetrics string) *MetricsServer {
 func metricsServer(t testing.TB, p *Process, product, version string, port int) *MetricsServer {
 	t.Helper()
 	s := &MetricsServer{Process: p, Product: product, Version: versionForm.FindString(version), URL: "http://" + loopback(port)}
+	if s.Version == "" {
+		s.Version = "of an unknown version" // distributions build VictoriaMetrics without one
+	}
 	t.Cleanup(func() {
 		if err := p.discard(); err != nil {
 			t.Errorf("stop %s: %v", product, err)

@@ -119,6 +119,7 @@ func TestPrint(t *testing.T) {
 		`(-1) ^ up`:                        `((-1) ^ {__name__="up",tenant="a"})`,
 		`up - -Inf`:                        `({__name__="up",tenant="a"} - (-Inf))`,
 		`up > bool NaN`:                    `({__name__="up",tenant="a"} > bool NaN)`,
+		`up > bool -NaN`:                   `({__name__="up",tenant="a"} > bool NaN)`,
 		`up > 5m`:                          `({__name__="up",tenant="a"} > 300)`,
 		`sum by(job)(rate(http_x[90m]))`:   `sum by (job) (rate({__name__="http_x",tenant="a"}[1h30m]))`,
 		`sum_over_time(up[300] offset 1h)`: `sum_over_time({__name__="up",tenant="a"}[5m] offset 1h)`,

@@ -95,7 +95,7 @@ func (s subquery) print(p *printer) {
 
 func (n number) print(p *printer) {
 	f := float64(n)
-	negative := math.Signbit(f)
+	negative := math.Signbit(f) && !math.IsNaN(f)
 	if negative {
 		p.WriteByte('(')
 	}

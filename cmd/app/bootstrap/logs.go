@@ -36,5 +36,8 @@ func logTools(c config.Config, _ *zap.Logger) (ToolSet, error) {
 	if err != nil {
 		return ToolSet{}, err
 	}
-	return ToolSet{Entries: []application.Entry{{Tool: search, Projector: logsearch.Projector{}}}}, nil
+	return ToolSet{
+		Entries: []application.Entry{{Tool: search, Projector: logsearch.Projector{}}},
+		Unready: search.Unready,
+	}, nil
 }

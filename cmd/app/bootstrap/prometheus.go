@@ -44,6 +44,7 @@ func prometheusTools(c config.Config, _ *zap.Logger) (ToolSet, error) {
 	}
 	return ToolSet{
 		Entries: []application.Entry{{Tool: query, Projector: promquery.Projector{}}},
+		Unready: query.Unready,
 		Close:   func(context.Context) error { query.Close(); return nil },
 	}, nil
 }
