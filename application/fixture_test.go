@@ -102,7 +102,7 @@ func newFixture(t *testing.T, options ...func(*application.Options)) *fixture {
 	f.svc = &application.Service{
 		Catalogue: catalogue,
 		Boundary:  application.NewBoundary(catalogue, f.store, wall{}, zap.New(core), opt),
-		Runs: application.NewRuns(catalogue, f.store.Store, f.store, tokens{}, application.Ceilings{
+		Runs: application.NewRuns(catalogue, f.store, f.store, tokens{}, application.Ceilings{
 			MaxTTL: time.Hour, RecordTTL: 24 * time.Hour,
 			Budget: run.Budget{MaxCalls: 50, MaxBytes: 1 << 20, MaxRefusals: 25},
 		}),

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolboundary/toolboundary/adapters/fake"
+	"github.com/toolboundary/toolboundary/adapters/memory"
 	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/domain/evidence"
 	"github.com/toolboundary/toolboundary/domain/fault"
@@ -216,4 +217,33 @@ func TestAuthenticate(t *testing.T) {
 		require.Equal(t, fault.Unauthenticated, fault.CodeOf(err))
 	}
 	require.Equal(t, fault.Forbidden, fault.CodeOf(application.Caller{Agent: &application.RunContext{}}.RequireHarness()))
+}
+
+// TestAnEarlierIncarnationReadsNothing plays a token of a run whose id was given to another run.
+func TestAnEarlierIncarnationReadsNothing(t *testing.T) {
+	f := newFixture(t)
+	rc := f.open("r1")
+	require.Nil(t, f.call(rc, "call_1", answer(`[1]`)).Fault)
+	old := rc
+	old.Incarnation = "an-earlier-one"
+	_, err := f.svc.Result(t.Context(), application.Caller{Agent: &old}, "r1", "call_1")
+	require.Equal(t, fault.RunNotFound, fault.CodeOf(err))
+	res, err := f.svc.Result(t.Context(), application.Caller{Agent: &rc}, "r1", "call_1")
+	require.NoError(t, err)
+	require.NotEmpty(t, res.AgentResult)
+	_, err = f.svc.Result(t.Context(), application.Caller{Harness: "h"}, "nowhere", "call_1")
+	require.Equal(t, fault.RunNotFound, fault.CodeOf(err))
+}
+
+// TestAHarnessIsNotToldOfAnEarlierIncarnation reopens a run behind the cache's back.
+func TestAHarnessIsNotToldOfAnEarlierIncarnation(t *testing.T) {
+	f := newFixture(t)
+	f.open("r1")
+	f.store.Store = memory.New(wall{}) // everything is gone, as after a flush
+	other, err := f.store.Open(t.Context(), run.Run{ID: "r1", Incarnation: "new", State: run.Active, TTL: time.Hour, RecordTTL: time.Hour,
+		Grants: run.Grants{Tools: []string{"fake"}}, Budget: run.Budget{MaxCalls: 1, MaxBytes: 1000, MaxRefusals: 1}})
+	require.NoError(t, err)
+	require.Equal(t, "new", other.Incarnation)
+	res := f.svc.Invoke(t.Context(), application.Caller{Harness: "h"}, "r1", "call_1", "fake", answer(`[1]`))
+	require.Nil(t, res.Fault)
 }

@@ -30,7 +30,7 @@ func (a *api) invoke(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, a.refuse(x, call, err)
 	}
-	leave, err := a.enter()
+	leave, err := enter(a.slots)
 	if err != nil {
 		return answer{}, err
 	}
@@ -40,12 +40,11 @@ func (a *api) invoke(x *exchange) (answer, error) {
 	return resultAnswer(x, a.svc.Invoke(x.r.Context(), x.caller, x.runID, call.id, call.tool, call.request))
 }
 
-// enter takes a slot, or returns RATE_LIMITED. Reading an answer again takes one too: it costs
-// the agent's run nothing, and must not cost the others theirs.
-func (a *api) enter() (leave func(), err error) {
+// enter takes a slot, or returns RATE_LIMITED.
+func enter(slots chan struct{}) (leave func(), err error) {
 	select {
-	case a.slots <- struct{}{}:
-		return func() { <-a.slots }, nil
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
 	default:
 		return nil, fault.New(fault.RateLimited)
 	}
@@ -169,9 +168,11 @@ func resultAnswer(x *exchange, res application.Result) (answer, error) {
 	return ans, err
 }
 
-// result returns an earlier call's bounded result again.
+// result returns an earlier call's bounded result again. Reading has slots of its own: it costs
+// the agent's run nothing and must not cost others theirs, and a full service still tells of the
+// calls that it runs.
 func (a *api) result(x *exchange) (answer, error) {
-	leave, err := a.enter()
+	leave, err := enter(a.reads)
 	if err != nil {
 		return answer{}, err
 	}

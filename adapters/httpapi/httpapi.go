@@ -70,6 +70,7 @@ type api struct {
 	log   *zap.Logger
 	opt   Options
 	slots chan struct{} // one element for each tool call in flight
+	reads chan struct{} // one element for each result that is being read again
 	doc   []byte
 }
 
@@ -79,7 +80,7 @@ func New(svc *application.Service, log *zap.Logger, opt Options) (http.Handler, 
 	if err != nil {
 		return nil, err
 	}
-	a := &api{svc: svc, log: log.Named("http"), opt: opt, slots: opt.Slots}
+	a := &api{svc: svc, log: log.Named("http"), opt: opt, slots: opt.Slots, reads: make(chan struct{}, cap(opt.Slots))}
 	routes := append(a.runRoutes(), a.callRoutes()...)
 	routes = append(routes, a.openRoutes()...)
 	if !opt.SeparateAdmin {

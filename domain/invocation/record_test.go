@@ -131,6 +131,12 @@ func TestS22_ExactlyAtTheLimitPasses(t *testing.T) {
 		require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err), name)
 	}
 	l := free
+	l.Record = limits.RecordBytes(whole.EncodedLen() - 1)
+	_, err = begun(`{}`).Ready(raw, p, l)
+	dropped := begun(`{}`).Failed(err, raw, l)
+	require.Nil(t, dropped.RawResponse, "overflow of the record alone drops raw, also where it would fit")
+	require.Equal(t, fault.ResultTooLarge, dropped.ErrorCode)
+	l = free
 	l.Record = limits.RecordBytes(begun(`{}`).EncodedLen() + 60)
 	failed := begun(`{}`).Failed(fault.New(fault.ResultTooLarge), json.RawMessage(`"`+strings.Repeat("x", 4096)+`"`), l)
 	require.Nil(t, failed.RawResponse, "raw is dropped whole, the request is kept")
