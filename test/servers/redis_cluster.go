@@ -138,6 +138,7 @@ func (c *Cluster) moveSlot(ctx context.Context, t testing.TB, slot int, to *Redi
 // Owner returns the node that holds a slot now.
 func (c *Cluster) Owner(ctx context.Context, t testing.TB, slot int) (*RedisServer, error) {
 	t.Helper()
+	//lint:ignore SA1019 the answer is the same on every version from 7.0 on, and Valkey knows it too
 	ranges, err := c.Nodes[0].Client(t).ClusterSlots(ctx).Result()
 	if err != nil {
 		return nil, err
