@@ -132,7 +132,7 @@ func newServer(name, address string, h http.Handler, tls config.ServerTLS) *serv
 		Addr: address, Handler: h,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		// No call runs longer than this; a client that does not read its answer is let go then.
-		WriteTimeout: maxAnswerTime,
+		WriteTimeout:   maxAnswerTime,
 		MaxHeaderBytes: 64 << 10,
 		ErrorLog:       discard,
 	}}
