@@ -15,9 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolboundary/toolboundary/adapters/redisstore"
-	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
-	"github.com/toolboundary/toolboundary/ports"
 	"github.com/toolboundary/toolboundary/test/servers"
 )
 
@@ -177,48 +175,4 @@ func (s *subject) violations() []string {
 		text += fmt.Sprintf("\n  client %d %d..%d %s", op.ClientId, op.Call, op.Return, describe(op.Input.(input), op.Output.(output)))
 	}
 	return []string{text}
-}
-
-// lastLook reads the run after all trouble and checks it: no Begin of unknown outcome is still an execution,
-// every record reads as the clients were told, and the budget is what the records say.
-func (s *subject) lastLook(t *testing.T, st store, limit time.Time) []string {
-	t.Helper()
-	var pending []tried
-	for ; ; time.Sleep(5 * time.Millisecond) {
-		pending = nil
-		for _, b := range s.unknown {
-			if s.running[b.owner] {
-				continue // another Begin of the same owner was answered
-			}
-			found, err := st.Load(t.Context(), s.run.ID, ports.Head, callID(b.id))
-			if err != nil || found[callID(b.id)].Record.Owner == b.rec.Owner && found[callID(b.id)].Record.Status == invocation.Projecting {
-				pending = append(pending, b)
-			}
-		}
-		if len(pending) == 0 || time.Now().After(limit) {
-			break
-		}
-	}
-	var wrong []string
-	for _, b := range pending {
-		wrong = append(wrong, fmt.Sprintf("run %s: the Begin of %s by owner %d was unanswered and is still an execution", s.run.ID, callID(b.id), b.owner))
-	}
-	for id := range idsPerRun {
-		s.load(t.Context(), st, 0, id)
-	}
-	got, err := st.Find(t.Context(), s.run.ID)
-	require.NoError(t, err)
-	var calls, bytes int64
-	for id := range idsPerRun {
-		found, err := st.Load(t.Context(), s.run.ID, ports.Whole, callID(id))
-		require.NoError(t, err)
-		if f, ok := found[callID(id)]; ok {
-			calls++
-			bytes += int64(len(f.Record.Request)) + f.Record.Bytes()
-		}
-	}
-	if got.Usage.Calls != calls || got.Usage.Bytes != bytes || calls > budget {
-		wrong = append(wrong, fmt.Sprintf("run %s: %d calls and %d bytes are charged, its records have %d and %d", s.run.ID, got.Usage.Calls, got.Usage.Bytes, calls, bytes))
-	}
-	return append(wrong, s.violations()...)
 }

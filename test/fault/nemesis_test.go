@@ -26,8 +26,18 @@ type nemesis struct {
 	// calm is how long it waits at most before it strikes again, and trouble how long that
 	// lasts, in milliseconds.
 	calm, trouble int
+	// least is how long the trouble lasts at least.
+	least int
 	// strike starts the trouble and relieve ends it; strike may do both.
 	strike, relieve func(t *testing.T, w *world)
+}
+
+// pace stretches the calm in a full run, which would otherwise mostly wait.
+func pace() int {
+	if operations() == full {
+		return 4
+	}
+	return 1
 }
 
 func nothing(*testing.T, *world) {}
@@ -50,25 +60,27 @@ func config(name, value string) func(*testing.T, *world) {
 var durable = []string{"--appendonly", "yes", "--appendfsync", "always"}
 
 var nemeses = []nemesis{
-	{"no fault", nil, 40, 250, nothing, nothing},
-	{"replies dropped", nil, 150, 700, func(_ *testing.T, w *world) { w.proxy.DropReplies() }, pass},
-	{"connections cut", nil, 150, 700, func(_ *testing.T, w *world) { w.proxy.CutReplies(200) }, pass},
-	{"connections killed", nil, 20, 1, func(_ *testing.T, w *world) { w.proxy.KillConnections() }, nothing},
-	{"blackhole", nil, 150, 700, func(_ *testing.T, w *world) { w.proxy.Blackhole() }, pass},
-	{"server killed", durable, 300, 200, func(t *testing.T, w *world) { w.server.Kill(t) }, func(t *testing.T, w *world) { w.server.Start(t) }},
-	{"server paused", nil, 150, 700, func(t *testing.T, w *world) { w.server.Pause(t) }, func(t *testing.T, w *world) { w.server.Resume(t) }},
-	{"out of memory", nil, 40, 250, config("maxmemory", "1"), config("maxmemory", "0")},
-	{"scripts flushed", nil, 10, 1, func(t *testing.T, w *world) { _ = w.admin.ScriptFlush(t.Context()).Err() }, nothing},
-	{"read only", nil, 40, 250, config("min-replicas-to-write", "1"), config("min-replicas-to-write", "0")},
+	{"no fault", nil, 40, 250, 0, nothing, nothing},
+	{"replies dropped", nil, 40, 700, 0, func(_ *testing.T, w *world) { w.proxy.DropReplies() }, pass},
+	// Longer than any operation waits: everything under way stays unanswered.
+	{"replies dropped for long", nil, 40, 200, 700, func(_ *testing.T, w *world) { w.proxy.DropReplies() }, pass},
+	{"connections cut", nil, 40, 700, 0, func(_ *testing.T, w *world) { w.proxy.CutReplies(200) }, pass},
+	{"connections killed", nil, 20, 1, 0, func(_ *testing.T, w *world) { w.proxy.KillConnections() }, nothing},
+	{"blackhole", nil, 40, 700, 0, func(_ *testing.T, w *world) { w.proxy.Blackhole() }, pass},
+	{"server killed", durable, 150, 200, 0, func(t *testing.T, w *world) { w.server.Kill(t) }, func(t *testing.T, w *world) { w.server.Start(t) }},
+	{"server paused", nil, 40, 700, 0, func(t *testing.T, w *world) { w.server.Pause(t) }, func(t *testing.T, w *world) { w.server.Resume(t) }},
+	{"out of memory", nil, 40, 250, 0, config("maxmemory", "1"), config("maxmemory", "0")},
+	{"scripts flushed", nil, 10, 1, 0, func(t *testing.T, w *world) { _ = w.admin.ScriptFlush(t.Context()).Err() }, nothing},
+	{"read only", nil, 40, 250, 0, config("min-replicas-to-write", "1"), config("min-replicas-to-write", "0")},
 }
 
 // haunt strikes and relieves until ctx is done, leaves everything in order, and returns how
 // often it struck.
 func (n nemesis) haunt(ctx context.Context, t *testing.T, w *world, rng *rand.Rand) (strikes int) {
 	for ; ctx.Err() == nil; strikes++ {
-		sleep(ctx, time.Duration(5+rng.IntN(n.calm))*time.Millisecond)
+		sleep(ctx, time.Duration(5+rng.IntN(n.calm*pace()))*time.Millisecond)
 		n.strike(t, w)
-		sleep(ctx, time.Duration(5+rng.IntN(n.trouble))*time.Millisecond)
+		sleep(ctx, time.Duration(max(5, n.least)+rng.IntN(n.trouble))*time.Millisecond)
 		n.relieve(t, w)
 	}
 	return strikes
