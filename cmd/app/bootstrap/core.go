@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	stdlog "log"
 	"time"
 
 	"go.uber.org/fx"
@@ -20,12 +18,8 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 )
 
-var (
-	// silent is the logger of what only looks at a configuration.
-	silent = zap.NewNop()
-	// discard drops net/http's own lines: they carry addresses of callers.
-	discard = stdlog.New(io.Discard, "", 0)
-)
+// silent is the logger of what only looks at a configuration.
+var silent = zap.NewNop()
 
 // store is everything that a store adapter keeps.
 type store interface {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/toolboundary/toolboundary/adapters/cli"
+	"github.com/toolboundary/toolboundary/adapters/httpapi"
 	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/config"
 )
@@ -88,9 +89,9 @@ func watch(lc fx.Lifecycle, b *application.Boundary) {
 // listen serves the API, and the operator's endpoints on a listener of their own when one is
 // configured. On stop it first refuses new calls and lets those in flight end.
 func listen(lc fx.Lifecycle, shutdown fx.Shutdowner, c config.Config, h handlers, b *application.Boundary, log *zap.Logger) {
-	servers := []*server{newServer("listening", c.Server.Listen, h.API, c.Server.TLS)}
+	servers := []*server{newServer("listening", c.Server.Listen, h.API, c.Server.TLS, log)}
 	if c.Server.AdminListen != "" {
-		servers = append(servers, newServer("listening for operators", c.Server.AdminListen, h.Admin, config.ServerTLS{}))
+		servers = append(servers, newServer("listening for operators", c.Server.AdminListen, h.Admin, config.ServerTLS{}, log))
 	}
 	lc.Append(fx.Hook{
 		OnStart: func(ctx context.Context) error {
@@ -127,15 +128,12 @@ type server struct {
 	done chan struct{}
 }
 
-func newServer(name, address string, h http.Handler, tls config.ServerTLS) *server {
-	return &server{name: name, tls: tls, done: make(chan struct{}), http: &http.Server{
-		Addr: address, Handler: h,
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		// No call runs longer than this; a client that does not read its answer is let go then.
-		WriteTimeout:   maxAnswerTime,
-		MaxHeaderBytes: 64 << 10,
-		ErrorLog:       discard,
-	}}
+func newServer(name, address string, h http.Handler, tls config.ServerTLS, log *zap.Logger) *server {
+	s := httpapi.NewServer(h, log)
+	s.Addr = address
+	// No call runs longer than this; a client that does not read its answer is let go then.
+	s.WriteTimeout = maxAnswerTime
+	return &server{name: name, tls: tls, done: make(chan struct{}), http: s}
 }
 
 func (s *server) start(ctx context.Context, shutdown fx.Shutdowner, log *zap.Logger) error {
