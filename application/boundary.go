@@ -19,13 +19,6 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 )
 
-// Store is what the boundary needs of a store adapter.
-type Store interface {
-	ports.Invocations
-	ports.Refusals
-	ports.Cancellations
-}
-
 // Options bound the boundary. Zero values take the defaults.
 type Options struct {
 	Limits limits.Limits
@@ -60,7 +53,7 @@ func (o Options) withDefaults() Options {
 // projected and settled.
 type Boundary struct {
 	catalogue *Catalogue
-	store     Store
+	store     ports.Store
 	clock     ports.Clock
 	log       *zap.Logger
 	opt       Options
@@ -68,7 +61,7 @@ type Boundary struct {
 }
 
 // NewBoundary returns a boundary over the catalogue's tools and the store.
-func NewBoundary(catalogue *Catalogue, store Store, clock ports.Clock, log *zap.Logger, opt Options) *Boundary {
+func NewBoundary(catalogue *Catalogue, store ports.Store, clock ports.Clock, log *zap.Logger, opt Options) *Boundary {
 	return &Boundary{catalogue, store, clock, log.Named("boundary"), opt.withDefaults(), newInflight()}
 }
 
@@ -176,7 +169,7 @@ func (b *Boundary) run(ctx context.Context, entry catalogued, plan tool.Plan, be
 	ctx, cancel := context.WithTimeoutCause(ctx, bound, cause)
 	defer cancel()
 
-	raw, err := execute(ctx, entry.Tool, plan, b.opt.Limits.Raw)
+	raw, err := execute(ctx, entry.Executor, plan, b.opt.Limits.Raw)
 	if err != nil {
 		return begun.Record.Failed(ending(ctx, err, atDeadline), nil, b.opt.Limits)
 	}
@@ -213,7 +206,7 @@ func ending(ctx context.Context, err error, atDeadline bool) error {
 	return f
 }
 
-func execute(ctx context.Context, t ports.Tool, plan tool.Plan, limit limits.RawBytes) (raw json.RawMessage, err error) {
+func execute(ctx context.Context, t ports.Executor, plan tool.Plan, limit limits.RawBytes) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			raw, err = nil, fault.Wrap(fault.ExecutionFailed, panicked{p})

@@ -51,7 +51,7 @@ func TestS10_TheRecordIsThereBeforeTheToolRuns(t *testing.T) {
 	rc := f.open("r1")
 	var done sync.WaitGroup
 	done.Go(func() { f.call(rc, "call_1", fake.Script{Do: fake.Hold, Answer: json.RawMessage(`[1]`)}.JSON()) })
-	require.NoError(t, f.tool.Await(t.Context(), func(t *fake.Tool) bool { return t.Running() == 1 }))
+	require.NoError(t, f.tool.Await(t.Context(), func(t *fake.Executor) bool { return t.Running() == 1 }))
 	rec := f.record("r1", "call_1")
 	require.Equal(t, invocation.Projecting, rec.Status)
 	require.Equal(t, evidence.Error, rec.EvidenceStatus, "a placeholder, never evidence")
@@ -270,7 +270,7 @@ func TestS14_ARunThatEndedTurnsReadyIntoError(t *testing.T) {
 	var res application.Result
 	var done sync.WaitGroup
 	done.Go(func() { res = f.call(rc, "call_1", fake.Script{Do: fake.Deaf, Answer: json.RawMessage(`[7]`)}.JSON()) })
-	require.NoError(t, f.tool.Await(t.Context(), func(t *fake.Tool) bool { return t.Running() == 1 }))
+	require.NoError(t, f.tool.Await(t.Context(), func(t *fake.Executor) bool { return t.Running() == 1 }))
 	_, err := f.svc.Runs.End(t.Context(), "r1", run.Cancelled)
 	require.NoError(t, err)
 	f.tool.Release()

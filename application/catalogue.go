@@ -19,7 +19,7 @@ import (
 
 // Entry is one tool of the service with the projector of its answers.
 type Entry struct {
-	Tool      ports.Tool
+	Executor  ports.Executor
 	Projector ports.Projector
 }
 
@@ -45,7 +45,7 @@ func NewCatalogue(entries ...Entry) (*Catalogue, error) {
 	sources := map[string]bool{}
 	var problems []error
 	for _, e := range entries {
-		about := e.Tool.Describe()
+		about := e.Executor.Describe()
 		switch _, twice := c.entries[about.Name]; {
 		case !toolName.MatchString(about.Name):
 			problems = append(problems, fmt.Errorf("tool %q: the name must be a lower-case letter and up to 63 letters, digits and underscores", about.Name))

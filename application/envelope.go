@@ -80,7 +80,7 @@ func prepare(entry catalogued, request json.RawMessage, scope tool.Scope) (plan 
 			err = fault.Wrap(fault.Internal, panicked{p})
 		}
 	}()
-	plan, err = entry.Tool.Prepare(request, scope)
+	plan, err = entry.Executor.Prepare(request, scope)
 	if err != nil {
 		return tool.Plan{}, fault.Of(err)
 	}

@@ -84,19 +84,19 @@ func (s *Runs) Judge(ctx context.Context, id run.ID, refs []Reference) ([]eviden
 
 func judge(id run.ID, ref Reference, found map[string]ports.Found) evidence.Judgement {
 	if invocation.CheckToolCallID(ref.ToolCallID) != nil {
-		return evidence.Refuse(ref.ToolCallID, evidence.ReferenceIDInvalid)
+		return evidence.NotEvidence(ref.ToolCallID, evidence.ReferenceIDInvalid)
 	}
 	if ref.RunID != "" && ref.RunID != id {
-		return evidence.Refuse(ref.ToolCallID, evidence.ReferenceRunMismatch)
+		return evidence.NotEvidence(ref.ToolCallID, evidence.ReferenceRunMismatch)
 	}
 	f, ok := found[ref.ToolCallID]
 	switch {
 	case !ok:
-		return evidence.Refuse(ref.ToolCallID, evidence.ReferenceNotFound)
+		return evidence.NotEvidence(ref.ToolCallID, evidence.ReferenceNotFound)
 	case f.Fault != nil || f.Record.Status == invocation.Error:
-		return evidence.Refuse(ref.ToolCallID, evidence.ReferenceError)
+		return evidence.NotEvidence(ref.ToolCallID, evidence.ReferenceError)
 	case f.Record.Status == invocation.Projecting:
-		return evidence.Refuse(ref.ToolCallID, evidence.ReferenceProjecting)
+		return evidence.NotEvidence(ref.ToolCallID, evidence.ReferenceProjecting)
 	default:
 		return evidence.Observe(ref.ToolCallID, f.Record.EvidenceStatus)
 	}

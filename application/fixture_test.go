@@ -76,7 +76,7 @@ func (s *store) Refuse(ctx context.Context, id run.ID, incarnation string, entry
 type fixture struct {
 	t     *testing.T
 	store *store
-	tool  *fake.Tool
+	tool  *fake.Executor
 	svc   *application.Service
 	logs  *observer.ObservedLogs
 }
@@ -89,9 +89,9 @@ func newFixture(t *testing.T, options ...func(*application.Options)) *fixture {
 	describe := func(name string) tool.Description {
 		return tool.Description{Name: name, ReadOnly: true, DataSources: []string{"shop"}, InputSchema: json.RawMessage(`{}`), OutputSchema: json.RawMessage(`{}`)}
 	}
-	f.tool = fake.NewTool(describe("fake"), tool.Plan{Timeout: 10 * time.Second})
-	other := fake.NewTool(describe("other"), tool.Plan{})
-	catalogue, err := application.NewCatalogue(application.Entry{Tool: f.tool, Projector: fake.Projector{}}, application.Entry{Tool: other, Projector: fake.Projector{}})
+	f.tool = fake.NewExecutor(describe("fake"), tool.Plan{Timeout: 10 * time.Second})
+	other := fake.NewExecutor(describe("other"), tool.Plan{})
+	catalogue, err := application.NewCatalogue(application.Entry{Executor: f.tool, Projector: fake.Projector{}}, application.Entry{Executor: other, Projector: fake.Projector{}})
 	require.NoError(t, err)
 	opt := application.Options{Limits: testLimits}
 	for _, o := range options {

@@ -134,7 +134,7 @@ func TestS17_References(t *testing.T) {
 	f.call(rc, "none", answer(`[]`))
 	f.call(rc, "failed", fake.Script{Do: fake.Fail, Code: fault.ExecutionFailed}.JSON())
 	go f.call(rc, "running", fake.Script{Do: fake.Block}.JSON())
-	require.NoError(t, f.tool.Await(t.Context(), func(t *fake.Tool) bool { return t.Running() == 1 }))
+	require.NoError(t, f.tool.Await(t.Context(), func(t *fake.Executor) bool { return t.Running() == 1 }))
 
 	judged, err := f.svc.Runs.Judge(t.Context(), "r1", []application.Reference{
 		{ToolCallID: "found"}, {ToolCallID: "none"}, {ToolCallID: "failed"}, {ToolCallID: "running"}, {ToolCallID: "never"},
@@ -143,9 +143,9 @@ func TestS17_References(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []evidence.Judgement{
 		evidence.Observe("found", evidence.Found), evidence.Observe("none", evidence.None),
-		evidence.Refuse("failed", evidence.ReferenceError), evidence.Refuse("running", evidence.ReferenceProjecting),
-		evidence.Refuse("never", evidence.ReferenceNotFound), evidence.Refuse("", evidence.ReferenceIDInvalid),
-		evidence.Refuse("a b", evidence.ReferenceIDInvalid), evidence.Refuse("found", evidence.ReferenceRunMismatch),
+		evidence.NotEvidence("failed", evidence.ReferenceError), evidence.NotEvidence("running", evidence.ReferenceProjecting),
+		evidence.NotEvidence("never", evidence.ReferenceNotFound), evidence.NotEvidence("", evidence.ReferenceIDInvalid),
+		evidence.NotEvidence("a b", evidence.ReferenceIDInvalid), evidence.NotEvidence("found", evidence.ReferenceRunMismatch),
 		evidence.Observe("found", evidence.Found),
 	}, judged)
 	_, err = f.svc.Runs.Judge(t.Context(), "r9", nil)
@@ -192,14 +192,14 @@ func TestCatalogueRefusesWhatCannotBeServed(t *testing.T) {
 	entry := func(change func(*tool.Description)) application.Entry {
 		d := good
 		change(&d)
-		return application.Entry{Tool: fake.NewTool(d, tool.Plan{}), Projector: fake.Projector{}}
+		return application.Entry{Executor: fake.NewExecutor(d, tool.Plan{}), Projector: fake.Projector{}}
 	}
 	_, err := application.NewCatalogue(
 		entry(func(*tool.Description) {}), entry(func(*tool.Description) {}),
 		entry(func(d *tool.Description) { d.Name = "B" }),
 		entry(func(d *tool.Description) { d.Name = "c"; d.ReadOnly = false }),
 		entry(func(d *tool.Description) { d.Name = "d"; d.InputSchema = nil }),
-		application.Entry{Tool: fake.NewTool(tool.Description{Name: "e", ReadOnly: true, InputSchema: good.InputSchema, OutputSchema: good.OutputSchema}, tool.Plan{})},
+		application.Entry{Executor: fake.NewExecutor(tool.Description{Name: "e", ReadOnly: true, InputSchema: good.InputSchema, OutputSchema: good.OutputSchema}, tool.Plan{})},
 	)
 	for _, want := range []string{"registered twice", `"B"`, "not read-only", "must be JSON", "no projector"} {
 		require.ErrorContains(t, err, want)

@@ -9,8 +9,8 @@ import (
 	"github.com/toolboundary/toolboundary/domain/tool"
 )
 
-// Tool is a read-only tool: it judges requests and executes plans.
-type Tool interface {
+// Executor is the adapter behind one read-only tool: it prepares requests and executes plans.
+type Executor interface {
 	// Describe returns the tool's description; it is constant and takes no I/O.
 	Describe() tool.Description
 	// Prepare makes a plan of a request, or refuses it with a fault (REQUEST_INVALID,

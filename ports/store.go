@@ -11,6 +11,15 @@ import (
 	"github.com/toolboundary/toolboundary/domain/run"
 )
 
+// Store is everything that a store adapter keeps. Each part has its own promises; a use case asks
+// for the parts that it needs.
+type Store interface {
+	Runs
+	Invocations
+	Refusals
+	Cancellations
+}
+
 // Runs keeps runs. Every error is a fault; a store that cannot answer is STORE_UNAVAILABLE.
 type Runs interface {
 	// Open creates the run, sets CreatedAt and Deadline by the store's clock and returns it.

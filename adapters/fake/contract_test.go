@@ -17,11 +17,11 @@ import (
 )
 
 func TestS26_ToolContract(t *testing.T) {
-	var current *fake.Tool
+	var current *fake.Executor
 	scope := tool.Scope{DataSources: []string{"s1"}}
-	executortest.Run(t, executortest.Harness{
-		New: func(t kit.T) ports.Tool {
-			current = fake.NewTool(tool.Description{Name: "fake", Text: "It does as it is told.", ReadOnly: true, DataSources: []string{"s1"},
+	executortest.Test(t, executortest.Subject{
+		New: func(t kit.T) ports.Executor {
+			current = fake.NewExecutor(tool.Description{Name: "fake", Text: "It does as it is told.", ReadOnly: true, DataSources: []string{"s1"},
 				InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(`{"type":"object"}`)}, tool.Plan{})
 			return current
 		},
@@ -48,7 +48,7 @@ func TestS26_ProjectorContract(t *testing.T) {
 		require.NoError(t, err)
 		return b
 	}
-	projectortest.Run(t, projectortest.Harness{
+	projectortest.Test(t, projectortest.Subject{
 		Projector:  fake.Projector{},
 		Answer:     answer,
 		Sensitive:  func(text string) json.RawMessage { return answer(text) },

@@ -26,7 +26,7 @@ func body(id, request string) string {
 // caller's own run, and no answer repeats a word of it.
 func TestS34_EnvelopeIsStrict(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	const fine = `"tool_call_id":"c","tool_name":"probe","request":{"answer":[1]}`
 	cases := map[string]struct{ body, reason string }{
 		"authorized":             {`{` + fine + `,"authorized":true}`, "UNKNOWN_MEMBER"},
@@ -81,8 +81,8 @@ func TestS34_EnvelopeIsStrict(t *testing.T) {
 
 func TestS06_MalformedCallsAreOverriddenByTheRunsEnd(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
-	other := s.Open(t, inboundtest.Run{ID: "r2"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
+	other := s.Open(t, inboundtest.RunRequest{ID: "r2"})
 	s.do(t, "POST", calls, other, `{"bad`).fails(t, 403, fault.RunMismatch)
 	require.EqualValues(t, 1, s.Find(t, "r2").Usage.Refusals)
 	require.Zero(t, s.Find(t, "r1").Usage.Refusals)
@@ -98,7 +98,7 @@ func TestS06_MalformedCallsAreOverriddenByTheRunsEnd(t *testing.T) {
 
 func TestS07_DuplicateSaysWhereToRead(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	const id = "a/b?c=%#+d"
 	first := s.do(t, "POST", calls, token, body(id, `{"answer":[1]}`))
 	require.Equal(t, 200, first.status, first.body)
@@ -112,8 +112,8 @@ func TestS07_DuplicateSaysWhereToRead(t *testing.T) {
 
 func TestReadAResultAgain(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
-	other := s.Open(t, inboundtest.Run{ID: "r2"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
+	other := s.Open(t, inboundtest.RunRequest{ID: "r2"})
 	for _, id := range []string{"call_1", "a/b", "a//b", "a+b", "%2F", "a%2Fb", "...", "a;b", "a&id=b", "{id}", "~"} {
 		first := s.do(t, "POST", calls, token, body(id, `{"answer":["`+`<&>`+`",12345678901234567890]}`))
 		require.Equal(t, 200, first.status, first.body)
@@ -145,7 +145,7 @@ func TestReadAResultAgain(t *testing.T) {
 
 func TestS14_RunningCallIsPending(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	var running sync.WaitGroup
 	running.Go(func() {
 		_, _ = s.send(t.Context(), "POST", calls, token, []byte(body("c", `{"do":"hold","answer":[1]}`)))
@@ -165,7 +165,7 @@ func TestS14_RunningCallIsPending(t *testing.T) {
 
 func TestErrorsThatAreRecordedAre200(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	for id, request := range map[string]string{"a": `{"do":"fail","code":"DATA_SOURCE_UNAVAILABLE"}`, "b": `{"do":"leak","text":"secret"}`, "c": `{"do":"fail","code":"EXECUTION_TIMEOUT"}`} {
 		r := s.do(t, "POST", calls, token, body(id, request))
 		require.Equal(t, 200, r.status, r.body)
@@ -176,7 +176,7 @@ func TestErrorsThatAreRecordedAre200(t *testing.T) {
 
 func TestHarnessMayCallForItsRun(t *testing.T) {
 	s := plain(t)
-	s.Open(t, inboundtest.Run{ID: "r1"})
+	s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	require.Equal(t, 200, s.do(t, "POST", calls, key, body("c", `{"answer":[1]}`)).status)
 	s.do(t, "POST", "/v1/runs/none/tool-calls", key, body("c", `{"answer":[1]}`)).fails(t, 404, fault.RunNotFound)
 	s.do(t, "POST", calls, key, `{"tool_call_id":"d","tool_name":"other","request":{}}`).fails(t, 403, fault.ToolNotAuthorized)
@@ -184,7 +184,7 @@ func TestHarnessMayCallForItsRun(t *testing.T) {
 
 func TestTools(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	r := s.do(t, "GET", "/v1/tools", token, "")
 	require.Equal(t, `{"tools":[{"name":"probe","title":"PROBE","description":"Does what its request says.","input_schema":{"type":"object"},"output_schema":{"type":"object"},"data_sources":["s1"]}]}`, r.body)
 	r = s.do(t, "GET", "/v1/tools", key, "")
@@ -194,7 +194,7 @@ func TestTools(t *testing.T) {
 
 func TestRateLimit(t *testing.T) {
 	s := newSite(t, httpapi.Options{MaxConcurrent: 2}, application.Options{})
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	var running sync.WaitGroup
 	for i := range 2 {
 		running.Go(func() {

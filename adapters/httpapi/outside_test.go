@@ -44,7 +44,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 
 func TestHead(t *testing.T) {
 	s := plain(t)
-	s.Open(t, inboundtest.Run{ID: "r1"})
+	s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	require.Equal(t, 200, s.do(t, "HEAD", "/v1/runs/r1", key, "").status)
 	require.Equal(t, 401, s.do(t, "HEAD", "/v1/runs/r1", "", "").status)
 	require.Equal(t, 404, s.do(t, "HEAD", "/nowhere", "", "").status)
@@ -54,7 +54,7 @@ func TestHead(t *testing.T) {
 func TestPanicsAreAnswered(t *testing.T) {
 	opt := httpapi.Options{Ready: func(context.Context) httpapi.Readiness { panic("CANARY") }}
 	s := newSite(t, opt, application.Options{Observe: func(application.Outcome) { panic("CANARY") }})
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	r := s.do(t, "GET", "/readyz", "", "")
 	r.fails(t, 500, fault.Internal)
 	call := s.do(t, "POST", calls, token, body("c", `{"answer":[1]}`))
@@ -91,7 +91,7 @@ func TestOperator(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	metrics := httpapi.NewMetrics()
 	s := newSite(t, httpapi.Options{Metrics: metrics}, application.Options{Observe: metrics.Observe})
-	token := s.Open(t, inboundtest.Run{ID: "run-CANARY"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "run-CANARY"})
 	path := "/v1/runs/run-CANARY/tool-calls"
 	s.do(t, "POST", path, token, body("call-CANARY", `{"answer":[1]}`))
 	s.do(t, "POST", path, token, body("call-CANARY", `{"answer":[1]}`))
@@ -142,7 +142,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 
 func TestTraceID(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	for i, header := range []string{
 		"00-" + id + "-00f067aa0ba902b7-01", "01-" + id + "-00f067aa0ba902b7-01-later",
@@ -157,7 +157,7 @@ func TestTraceID(t *testing.T) {
 
 func TestStoppingServiceSaysSo(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	s.Boundary.Stop(t.Context())
 	r := s.do(t, "POST", calls, token, body("c", `{"answer":[1]}`))
 	r.fails(t, 503, fault.ServerStopping)
@@ -182,7 +182,7 @@ func raw(t *testing.T, address, text string) string {
 
 func TestSlowBodyIsGivenUpAndCountsNothing(t *testing.T) {
 	g := rig.New(t, application.Options{})
-	token := g.Open(t, inboundtest.Run{ID: "r1"})
+	token := g.Open(t, inboundtest.RunRequest{ID: "r1"})
 	handler, err := httpapi.New(g.Service, g.Log, httpapi.Options{})
 	require.NoError(t, err)
 	server := httptest.NewUnstartedServer(nil)
@@ -205,7 +205,7 @@ func TestSlowBodyIsGivenUpAndCountsNothing(t *testing.T) {
 // A call may take longer than the server gives a client to send its body.
 func TestLongCallsOutliveTheReadTimeout(t *testing.T) {
 	g := rig.New(t, application.Options{})
-	token := g.Open(t, inboundtest.Run{ID: "r1"})
+	token := g.Open(t, inboundtest.RunRequest{ID: "r1"})
 	handler, err := httpapi.New(g.Service, g.Log, httpapi.Options{})
 	require.NoError(t, err)
 	server := httptest.NewUnstartedServer(nil)

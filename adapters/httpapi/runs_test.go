@@ -125,7 +125,7 @@ func TestContentType(t *testing.T) {
 
 func TestBodiesAreBounded(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	for path, bearer := range map[string]string{"/v1/runs": key, "/v1/runs/r1/references": key, "/v1/runs/r1/cancel": key, "/v1/runs/r1/tool-calls": token} {
 		t.Run(path, func(t *testing.T) {
 			s.do(t, "POST", path, bearer, strings.Repeat(" ", 9<<20)).fails(t, 413, fault.RequestTooLarge)
@@ -155,7 +155,7 @@ func (endless) Read(p []byte) (int, error) {
 
 func TestS06_RunLife(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	r := s.do(t, "POST", "/v1/runs/r1/token", key, "")
 	require.Equal(t, 200, r.status, r.body)
 	require.Contains(t, r.body, `"agent_token":"`)
@@ -168,7 +168,7 @@ func TestS06_RunLife(t *testing.T) {
 	s.do(t, "POST", "/v1/runs/r1/token", key, "").fails(t, 409, fault.RunInactive)
 	s.do(t, "POST", "/v1/runs/r1/tool-calls", token, `{"tool_call_id":"c","tool_name":"probe","request":{}}`).fails(t, 409, fault.RunInactive)
 
-	s.Open(t, inboundtest.Run{ID: "r2"})
+	s.Open(t, inboundtest.RunRequest{ID: "r2"})
 	require.Contains(t, s.do(t, "POST", "/v1/runs/r2/complete", key, " ").body, `"state":"COMPLETED"`)
 	s.do(t, "POST", "/v1/runs/r2/cancel", key, "").fails(t, 409, fault.RunInactive)
 
@@ -185,7 +185,7 @@ func TestS06_RunLife(t *testing.T) {
 
 func TestAccess(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	s.Advance(time.Second)
 	harnessOnly := map[string]string{"/v1/runs": "POST", "/v1/runs/r1": "GET", "/v1/runs/r1/token": "POST", "/v1/runs/r1/cancel": "POST",
 		"/v1/runs/r1/complete": "POST", "/v1/runs/r1/references": "POST", "/v1/runs/r1/tool-calls/c/record": "GET"}
@@ -222,7 +222,7 @@ func TestAccess(t *testing.T) {
 
 func TestS17_References(t *testing.T) {
 	s := plain(t)
-	token := s.Open(t, inboundtest.Run{ID: "r1"})
+	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	for id, request := range map[string]string{"found": `{"answer":[1]}`, "nothing": `{"answer":[]}`, "failed": `{"do":"fail","code":"EXECUTION_FAILED"}`} {
 		require.Equal(t, 200, s.do(t, "POST", "/v1/runs/r1/tool-calls", token, fmt.Sprintf(`{"tool_call_id":%q,"tool_name":"probe","request":%s}`, id, request)).status)
 	}

@@ -96,8 +96,8 @@ func TestS26_ExecutorContract(t *testing.T) {
 	require.NoError(t, writeFile(filepath.Join(root, "app.log.gz"), "s3cret words of the source"))
 	notices := watch(t, root)
 
-	executortest.Run(t, executortest.Harness{
-		New: func(t kit.T) ports.Tool {
+	executortest.Test(t, executortest.Subject{
+		New: func(t kit.T) ports.Executor {
 			made, err := logsearch.New([]logsearch.Source{{ID: "logs", Root: root, Files: []string{"app.log*"}, MaxLines: 1_000_000, MaxConcurrent: 4}}, clock{noon})
 			require.NoError(t, err)
 			return made
@@ -141,7 +141,7 @@ func rawAnswer(problem string, texts ...string) json.RawMessage {
 }
 
 func TestS26_ProjectorContract(t *testing.T) {
-	projectortest.Run(t, projectortest.Harness{
+	projectortest.Test(t, projectortest.Subject{
 		Projector: logsearch.Projector{},
 		Answer:    func(texts ...string) json.RawMessage { return rawAnswer("", texts...) },
 		Sensitive: func(text string) json.RawMessage { return rawAnswer(text, "x") },

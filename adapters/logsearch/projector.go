@@ -7,12 +7,12 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"github.com/toolboundary/toolboundary/domain/cell"
 	"github.com/toolboundary/toolboundary/domain/evidence"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/cell"
 )
 
 // The bounds that hold where tool.Bounds has a zero: lines, and bytes of one line.

@@ -32,7 +32,7 @@ func rfc3339(s *logsearch.Source) {
 	s.TimePattern, s.TimeLayout = `^\S+`, logsearch.LayoutRFC3339
 }
 
-func newTool(t testing.TB, root string, change ...func(*logsearch.Source)) *logsearch.Tool {
+func newTool(t testing.TB, root string, change ...func(*logsearch.Source)) *logsearch.Executor {
 	t.Helper()
 	s := logsearch.Source{ID: "logs", Root: root, Files: []string{"app.log*"}}
 	for _, c := range change {
@@ -119,14 +119,14 @@ func requestJSON(t testing.TB, request map[string]any) json.RawMessage {
 	return text
 }
 
-func execute(ctx context.Context, t testing.TB, l *logsearch.Tool, request map[string]any) (json.RawMessage, error) {
+func execute(ctx context.Context, t testing.TB, l *logsearch.Executor, request map[string]any) (json.RawMessage, error) {
 	t.Helper()
 	plan, err := l.Prepare(requestJSON(t, request), scope)
 	require.NoError(t, err, "%v: %s", request, detail(err))
 	return l.Execute(ctx, plan, limits.Default().Raw)
 }
 
-func search(t testing.TB, l *logsearch.Tool, request map[string]any) raw {
+func search(t testing.TB, l *logsearch.Executor, request map[string]any) raw {
 	t.Helper()
 	text, err := execute(t.Context(), t, l, request)
 	require.NoError(t, err, "%v: %s %s", request, detail(err), fault.CodeOf(err))

@@ -73,7 +73,7 @@ func newServer(t kit.T) (*rig.Rig, *mcpserver.Server) {
 }
 
 func TestHTTPKeepsTheInboundContract(t *testing.T) {
-	inboundtest.Suite().Run(t, inboundtest.Harness{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
+	inboundtest.Suite().Test(t, inboundtest.Subject{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
 		g, s := newServer(t)
 		srv := httptest.NewServer(s.Handler())
 		t.Cleanup(srv.Close)
@@ -104,7 +104,7 @@ func TestHTTPKeepsTheInboundContract(t *testing.T) {
 
 // TestStdioKeepsTheInboundContract runs one stdio server for each token that is seen.
 func TestStdioKeepsTheInboundContract(t *testing.T) {
-	inboundtest.Suite().Run(t, inboundtest.Harness{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
+	inboundtest.Suite().Test(t, inboundtest.Subject{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
 		g, s := newServer(t)
 		var mu sync.Mutex
 		lines := map[string]*stdioClient{}

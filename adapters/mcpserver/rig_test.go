@@ -150,8 +150,8 @@ func (r reply) code() string {
 	return ""
 }
 
-func running(n int) func(*fake.Tool) bool {
-	return func(t *fake.Tool) bool { return t.Running() == n }
+func running(n int) func(*fake.Executor) bool {
+	return func(t *fake.Executor) bool { return t.Running() == n }
 }
 
 // soon returns a context for waiting on something that must happen.

@@ -14,7 +14,7 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/storetest"
 )
 
-var harness = storetest.Harness{New: func(kit.T) storetest.Instance {
+var subject = storetest.Subject{New: func(kit.T) storetest.Instance {
 	clock := fake.NewClock(time.Date(2026, 11, 30, 12, 0, 0, 123_456_789, time.UTC))
 	s := memory.New(clock)
 	return storetest.Instance{
@@ -27,7 +27,7 @@ var harness = storetest.Harness{New: func(kit.T) storetest.Instance {
 	}
 }}
 
-func TestStoreContract(t *testing.T) { storetest.Run(t, harness) }
+func TestStoreContract(t *testing.T) { storetest.Test(t, subject) }
 
 func TestExpiredMemoryIsReleased(t *testing.T) {
 	clock := fake.NewClock(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
@@ -47,4 +47,4 @@ func TestExpiredMemoryIsReleased(t *testing.T) {
 	require.LessOrEqual(t, records, 4)
 }
 
-func TestStoreMachine(t *testing.T) { storetest.Machine(t, harness) }
+func TestStoreMachine(t *testing.T) { storetest.Machine(t, subject) }

@@ -41,8 +41,8 @@ func TestS26_S32_S36_S42_ContractOnMariaDB(t *testing.T) {
 	m := shop(t)
 	through := newRelay(t, m.Addr)
 	r := newRig(t, m, func(s *mysql.Source, _ *mysql.Options) { s.Address = through.addr })
-	executortest.Run(t, executortest.Harness{
-		New:   func(kit.T) ports.Tool { return r },
+	executortest.Test(t, executortest.Subject{
+		New:   func(kit.T) ports.Executor { return r },
 		Scope: scope,
 		Echo: func(text string) json.RawMessage {
 			return request(t, "SELECT CONCAT(?, name) AS e FROM customers WHERE id = 1", text)

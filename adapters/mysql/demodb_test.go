@@ -101,8 +101,8 @@ func TestS26_S36_ContractOnTheEmbeddedEngine(t *testing.T) {
 	require.Empty(t, report.BeyondRead)
 	require.NoError(t, r.Source("shop").ProveKill(t.Context()))
 
-	executortest.Run(t, executortest.Harness{
-		New:   func(kit.T) ports.Tool { return r },
+	executortest.Test(t, executortest.Subject{
+		New:   func(kit.T) ports.Executor { return r },
 		Scope: scope,
 		Echo: func(text string) json.RawMessage {
 			return request(t, "SELECT CONCAT(?, name) AS e FROM customers WHERE id = 1", text)

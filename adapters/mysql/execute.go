@@ -14,7 +14,7 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
-	"github.com/toolboundary/toolboundary/domain/rowset"
+	"github.com/toolboundary/toolboundary/ports/rowset"
 )
 
 // Execute runs a plan of this source's guard and returns its rows as a row set of at most

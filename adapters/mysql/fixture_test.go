@@ -96,7 +96,7 @@ var grants = []string{"SELECT ON archive.*", "SELECT ON shop.customers", "SELECT
 
 // rig is a tool on a server, with its log.
 type rig struct {
-	*mysql.Tool
+	*mysql.Executor
 	logs     *observer.ObservedLogs
 	user     string
 	password string

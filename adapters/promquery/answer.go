@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/toolboundary/toolboundary/domain/cell"
 	"github.com/toolboundary/toolboundary/domain/limits"
+	"github.com/toolboundary/toolboundary/ports/cell"
 )
 
 // answer is the raw form: written by Execute, read by Projector. Samples are as the source

@@ -35,7 +35,7 @@ var refused = []executortest.Refused{
 	{Why: "no PromQL", Request: asked(`SELECT 1`), Code: fault.QueryRejected},
 }
 
-func build(t kit.T, s promquery.Source, now time.Time) ports.Tool {
+func build(t kit.T, s promquery.Source, now time.Time) ports.Executor {
 	made, err := promquery.New([]promquery.Source{s}, clock{now})
 	require.NoError(t, err)
 	t.Cleanup(made.Close)
@@ -44,8 +44,8 @@ func build(t kit.T, s promquery.Source, now time.Time) ports.Tool {
 
 func TestS26_ExecutorContractOnAFake(t *testing.T) {
 	a := newAPI(t)
-	executortest.Run(t, executortest.Harness{
-		New: func(t kit.T) ports.Tool {
+	executortest.Test(t, executortest.Subject{
+		New: func(t kit.T) ports.Executor {
 			return build(t, promquery.Source{ID: "metrics", URL: a.URL, Policy: policy(), BearerToken: "t0ken"}, noon)
 		},
 		Scope:   scope,
@@ -80,8 +80,8 @@ func TestS26_ExecutorContractOnARealPrometheus(t *testing.T) {
 	// Prometheus looks whether a query was cancelled between the steps of operators, not within a
 	// function over a long subquery.
 	slow := asked(`sum_over_time((http_wide` + strings.Repeat(` + on (number) http_wide`, 9) + `)[3h:500ms])`)
-	executortest.Run(t, executortest.Harness{
-		New: func(t kit.T) ports.Tool {
+	executortest.Test(t, executortest.Subject{
+		New: func(t kit.T) ports.Executor {
 			p := policy()
 			p.MaxInner, p.MinStep = 100_000, time.Millisecond
 			return build(t, promquery.Source{ID: "metrics", URL: server.URL, Policy: p, Timeout: time.Minute,
@@ -141,7 +141,7 @@ func rawAnswer(kind string, samples int, warnings string, texts ...string) json.
 func TestS26_ProjectorContract(t *testing.T) {
 	for kind, samples := range map[string]int{"vector": 1, "matrix": 4} {
 		t.Run(kind, func(t *testing.T) {
-			projectortest.Run(t, projectortest.Harness{
+			projectortest.Test(t, projectortest.Subject{
 				Projector: promquery.Projector{},
 				Answer:    func(texts ...string) json.RawMessage { return rawAnswer(kind, samples, "", texts...) },
 				Sensitive: func(text string) json.RawMessage { return rawAnswer(kind, samples, text, "x") },

@@ -12,7 +12,7 @@ import (
 )
 
 // Unready asks every source at once to evaluate the number 1, and returns how many don't.
-func (t *Tool) Unready(ctx context.Context) int {
+func (t *Executor) Unready(ctx context.Context) int {
 	var down atomic.Int32
 	var wg sync.WaitGroup
 	for _, s := range t.sources {

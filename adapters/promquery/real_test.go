@@ -127,7 +127,7 @@ func ask(t *testing.T, base, query string, form url.Values) seen {
 	return s
 }
 
-func execute(t *testing.T, p *promquery.Tool, request map[string]any) seen {
+func execute(t *testing.T, p *promquery.Executor, request map[string]any) seen {
 	t.Helper()
 	raw, err := p.Execute(t.Context(), prepare(t, p, request), limits.Default().Raw)
 	require.NoError(t, err, "%v: %s", request, detail(err))

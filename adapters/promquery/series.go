@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/toolboundary/toolboundary/domain/cell"
 	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/ports/cell"
 )
 
 // show renders a series: with its one value, or with the summary of all its samples and one

@@ -27,7 +27,7 @@ func policy() promguard.Policy {
 	return promguard.Policy{Metrics: []string{"up", "node_load1", "http_*", "job:http_requests:rate5m"}, Matchers: []string{`tenant="a"`}}
 }
 
-func newTool(t testing.TB, url string, now time.Time, change ...func(*promquery.Source)) *promquery.Tool {
+func newTool(t testing.TB, url string, now time.Time, change ...func(*promquery.Source)) *promquery.Executor {
 	t.Helper()
 	s := promquery.Source{ID: "metrics", URL: url, Policy: policy(), Timeout: 5 * time.Second}
 	for _, c := range change {
@@ -41,7 +41,7 @@ func newTool(t testing.TB, url string, now time.Time, change ...func(*promquery.
 
 var scope = tool.Scope{DataSources: []string{"metrics", "unbuilt"}}
 
-func prepare(t testing.TB, p *promquery.Tool, request map[string]any) tool.Plan {
+func prepare(t testing.TB, p *promquery.Executor, request map[string]any) tool.Plan {
 	t.Helper()
 	plan, err := p.Prepare(requestJSON(t, request), scope)
 	require.NoError(t, err, "%v: %s", request, detail(err))

@@ -137,7 +137,7 @@ func TestStoreContractAsTheLeastPrivilegedUser(t *testing.T) {
 		}
 		require.ErrorContains(t, s.Client().Do(t.Context(), cmd...).Err(), "NOPERM", forbidden)
 	}
-	storetest.Run(t, harness(opt, 500*time.Millisecond))
+	storetest.Test(t, subject(opt, 500*time.Millisecond))
 }
 
 func TestStoreOverTLS(t *testing.T) {

@@ -121,7 +121,7 @@ func TestTheContractCatchesMutatedScripts(t *testing.T) {
 			t.Parallel()
 			var applied atomic.Bool
 			r := servers.Redis(t, "--appendonly", "no") // of its own: a server knows its scripts by name
-			h := harness(redisstore.Options{
+			h := subject(redisstore.Options{
 				Addrs: []string{r.Addr}, Patience: 3 * time.Second, Try: time.Second,
 				Instrument: func(c redis.UniversalClient) { c.AddHook(mutation{m.from, m.to, &applied}) },
 			}, 150*time.Millisecond)
@@ -133,7 +133,7 @@ func TestTheContractCatchesMutatedScripts(t *testing.T) {
 			}
 			var caught string
 			for _, c := range storetest.Suite().Cases {
-				one := kit.Suite[storetest.Harness]{Cases: []kit.Case[storetest.Harness]{c}}
+				one := kit.Suite[storetest.Subject]{Cases: []kit.Case[storetest.Subject]{c}}
 				breaks := func() bool { return len(one.Violations(t.Context(), h)) > 0 && applied.Load() }
 				if first, again := breaks(), breaks(); first && again { // a busy machine may break a case once
 					caught = c.Name

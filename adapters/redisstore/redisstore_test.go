@@ -11,20 +11,20 @@ import (
 
 func TestStoreContractOnSingle(t *testing.T) {
 	r := servers.Redis(t, "--appendonly", "yes")
-	storetest.Run(t, harness(redisstore.Options{Addrs: []string{r.Addr}}, 500*time.Millisecond))
+	storetest.Test(t, subject(redisstore.Options{Addrs: []string{r.Addr}}, 500*time.Millisecond))
 }
 
 func TestStoreContractOnCluster(t *testing.T) {
 	c := servers.RedisCluster(t)
-	storetest.Run(t, harness(redisstore.Options{Addrs: c.Addrs}, 500*time.Millisecond))
+	storetest.Test(t, subject(redisstore.Options{Addrs: c.Addrs}, 500*time.Millisecond))
 }
 
 func TestStoreContractOnSentinel(t *testing.T) {
 	s := servers.Sentinel(t)
-	storetest.Run(t, harness(redisstore.Options{Addrs: s.Addrs, MasterName: s.MasterName}, 500*time.Millisecond))
+	storetest.Test(t, subject(redisstore.Options{Addrs: s.Addrs, MasterName: s.MasterName}, 500*time.Millisecond))
 }
 
 func TestStoreMachineOnSingle(t *testing.T) {
 	r := servers.Redis(t)
-	storetest.Machine(t, harness(redisstore.Options{Addrs: []string{r.Addr}}, 30*time.Millisecond))
+	storetest.Machine(t, subject(redisstore.Options{Addrs: []string{r.Addr}}, 30*time.Millisecond))
 }

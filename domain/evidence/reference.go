@@ -9,24 +9,24 @@ const (
 	Negative Observation = "NEGATIVE"
 )
 
-// RefusedReference says why a reference is not evidence (S17).
-type RefusedReference string
+// NotEvidenceReason says why a reference is not evidence (S17).
+type NotEvidenceReason string
 
 // The reasons for which a reference is refused.
 const (
-	ReferenceIDInvalid   RefusedReference = "ID_INVALID"
-	ReferenceRunMismatch RefusedReference = "RUN_MISMATCH"
-	ReferenceNotFound    RefusedReference = "NOT_FOUND"
-	ReferenceProjecting  RefusedReference = "PROJECTING"
-	ReferenceError       RefusedReference = "ERROR"
+	ReferenceIDInvalid   NotEvidenceReason = "ID_INVALID"
+	ReferenceRunMismatch NotEvidenceReason = "RUN_MISMATCH"
+	ReferenceNotFound    NotEvidenceReason = "NOT_FOUND"
+	ReferenceProjecting  NotEvidenceReason = "PROJECTING"
+	ReferenceError       NotEvidenceReason = "ERROR"
 )
 
 // Judgement is the answer to one reference.
 type Judgement struct {
-	ToolCallID   string           `json:"tool_call_id"`
-	Referencable bool             `json:"referencable"`
-	Observation  Observation      `json:"observation,omitempty"`
-	Reason       RefusedReference `json:"reason,omitempty"`
+	ToolCallID   string            `json:"tool_call_id"`
+	Referencable bool              `json:"referencable"`
+	Observation  Observation       `json:"observation,omitempty"`
+	Reason       NotEvidenceReason `json:"reason,omitempty"`
 }
 
 // Observe returns the judgement on a reference to a READY record with this status; any other
@@ -38,11 +38,11 @@ func Observe(toolCallID string, s Status) Judgement {
 	case None:
 		return Judgement{ToolCallID: toolCallID, Referencable: true, Observation: Negative}
 	default:
-		return Refuse(toolCallID, ReferenceError)
+		return NotEvidence(toolCallID, ReferenceError)
 	}
 }
 
-// Refuse returns the judgement on a reference that is not evidence.
-func Refuse(toolCallID string, why RefusedReference) Judgement {
+// NotEvidence returns the judgement on a reference that is not evidence.
+func NotEvidence(toolCallID string, why NotEvidenceReason) Judgement {
 	return Judgement{ToolCallID: toolCallID, Reason: why}
 }

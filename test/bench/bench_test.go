@@ -167,7 +167,7 @@ func boundary(b *testing.B, db *servers.MySQL, rd *servers.RedisServer, user, pa
 	store, err := redisstore.New(redisstore.Options{Addrs: []string{rd.Addr}})
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = store.Close() })
-	catalogue, err := application.NewCatalogue(application.Entry{Tool: tool, Projector: mysqlrows.Projector{}})
+	catalogue, err := application.NewCatalogue(application.Entry{Executor: tool, Projector: mysqlrows.Projector{}})
 	require.NoError(b, err)
 	bound := application.NewBoundary(catalogue, store, wall{}, zap.NewNop(), application.Options{})
 	runs := application.NewRuns(catalogue, store, store, noTokens{}, application.Ceilings{MaxTTL: time.Hour, RecordTTL: time.Hour,

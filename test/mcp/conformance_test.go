@@ -29,13 +29,13 @@ import (
 // fixture is a tool that the conformance scenarios call: whatever the arguments, it does what
 // its script says.
 type fixture struct {
-	*fake.Tool
+	*fake.Executor
 	script fake.Script
 }
 
 // Prepare ignores the request.
 func (f fixture) Prepare(_ json.RawMessage, scope tool.Scope) (tool.Plan, error) {
-	return f.Tool.Prepare(f.script.JSON(), scope)
+	return f.Executor.Prepare(f.script.JSON(), scope)
 }
 
 // fixtures are the tools that the scenarios name, as far as this server can have them.
@@ -54,7 +54,7 @@ func fixtures(config.Config, *zap.Logger) (bootstrap.ToolSet, error) {
 	} {
 		about := tool.Description{Name: f.name, Title: f.name, Text: "A fixture of the conformance suite.", ReadOnly: true,
 			InputSchema: json.RawMessage(f.schema), OutputSchema: json.RawMessage(any)}
-		set.Entries = append(set.Entries, application.Entry{Tool: fixture{fake.NewTool(about, tool.Plan{}), f.script}, Projector: fake.Projector{}})
+		set.Entries = append(set.Entries, application.Entry{Executor: fixture{fake.NewExecutor(about, tool.Plan{}), f.script}, Projector: fake.Projector{}})
 	}
 	return set, nil
 }

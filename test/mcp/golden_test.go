@@ -38,7 +38,7 @@ func TestGolden20260728(t *testing.T) {
 			g := rig.New(t, application.Options{})
 			server, err := mcpserver.New(g.Service, g.Log, mcpserver.Options{Version: "1.2.3"})
 			require.NoError(t, err)
-			token := g.Open(t, inboundtest.Run{ID: "r1"})
+			token := g.Open(t, inboundtest.RunRequest{ID: "r1"})
 			handler := server.Handler()
 			got := &txtar.Archive{Comment: archive.Comment}
 			for _, part := range archive.Files {

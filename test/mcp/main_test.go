@@ -55,7 +55,7 @@ func scripted(config.Config, *zap.Logger) (bootstrap.ToolSet, error) {
 		{Name: "demo_schema", Title: "Schema", Text: "Tells what can be found."},
 	} {
 		about.InputSchema, about.OutputSchema, about.ReadOnly = schema, answer, true
-		set.Entries = append(set.Entries, application.Entry{Tool: fake.NewTool(about, tool.Plan{}), Projector: fake.Projector{}})
+		set.Entries = append(set.Entries, application.Entry{Executor: fake.NewExecutor(about, tool.Plan{}), Projector: fake.Projector{}})
 	}
 	return set, nil
 }

@@ -35,7 +35,7 @@ type Rig struct {
 	*application.Service
 	Clock *fake.Clock
 	// Probe is the tool probe; Other is the tool other.
-	Probe, Other *fake.Tool
+	Probe, Other *fake.Executor
 	Store        *Store
 	Tokens       *agenttoken.Tokens
 	Log          *zap.Logger
@@ -53,14 +53,14 @@ func New(t kit.T, opt application.Options) *Rig {
 	g.Log = zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), g.logs, zap.InfoLevel))
 	g.Store = &Store{Store: memory.New(g.Clock)}
 	plan := tool.Plan{Timeout: 20 * time.Second}
-	g.Probe = fake.NewTool(describe(inboundtest.Probe, "s1", "s2"), plan)
-	g.Other = fake.NewTool(describe(inboundtest.Other, "s1"), plan)
+	g.Probe = fake.NewExecutor(describe(inboundtest.Probe, "s1", "s2"), plan)
+	g.Other = fake.NewExecutor(describe(inboundtest.Other, "s1"), plan)
 
 	var err error
 	g.Tokens, err = agenttoken.New(g.Clock, agenttoken.Key{ID: "k1", Secret: bytes.Repeat([]byte("k"), agenttoken.MinSecretBytes)})
 	require.NoError(t, err)
 	catalogue, err := application.NewCatalogue(
-		application.Entry{Tool: g.Probe, Projector: fake.Projector{}}, application.Entry{Tool: g.Other, Projector: fake.Projector{}})
+		application.Entry{Executor: g.Probe, Projector: fake.Projector{}}, application.Entry{Executor: g.Other, Projector: fake.Projector{}})
 	require.NoError(t, err)
 	boundary := application.NewBoundary(catalogue, g.Store, g.Clock, g.Log, opt)
 	g.Service = &application.Service{
@@ -82,7 +82,7 @@ func describe(name string, sources ...string) tool.Description {
 }
 
 // Open opens a run and returns its agent's token.
-func (g *Rig) Open(t kit.T, r inboundtest.Run) string {
+func (g *Rig) Open(t kit.T, r inboundtest.RunRequest) string {
 	t.Helper()
 	req := application.OpenRequest{RunID: r.ID, Grants: run.Grants{Tools: []string{inboundtest.Probe}, DataSources: []string{"s1"}},
 		MaxCalls: r.MaxCalls, MaxBytes: r.MaxBytes, MaxRefusals: r.MaxRefusals}
@@ -133,7 +133,7 @@ func (g *Rig) Executions() int { return g.Probe.Executions() + g.Other.Execution
 
 // AwaitRunning returns nil once n calls of probe are under way.
 func (g *Rig) AwaitRunning(ctx context.Context, n int) error {
-	return g.Probe.Await(ctx, func(f *fake.Tool) bool { return f.Running() == n })
+	return g.Probe.Await(ctx, func(f *fake.Executor) bool { return f.Running() == n })
 }
 
 // Release lets the calls go on that hold.

@@ -19,26 +19,26 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
-	"github.com/toolboundary/toolboundary/domain/rowset"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/rowset"
 )
 
 // Name is the tool's name.
 const Name = "mysql_schema"
 
 // Tool answers from the guards' allowlists. It is immutable and safe for concurrent use.
-type Tool struct {
+type Executor struct {
 	guards map[string]*sqlguard.Guard
 }
 
-var _ ports.Tool = (*Tool)(nil)
+var _ ports.Executor = (*Executor)(nil)
 
 // New returns the tool over the guards of the data sources, by id.
-func New(guards map[string]*sqlguard.Guard) *Tool { return &Tool{guards: maps.Clone(guards)} }
+func New(guards map[string]*sqlguard.Guard) *Executor { return &Executor{guards: maps.Clone(guards)} }
 
 // Describe returns the tool's description.
-func (t *Tool) Describe() tool.Description {
+func (t *Executor) Describe() tool.Description {
 	return tool.Description{
 		Name: Name, Title: "MySQL schema", ReadOnly: true, DataSources: slices.Sorted(maps.Keys(t.guards)),
 		Text: "What mysql_query may read. Without arguments: the data sources. With data_source: its tables and columns. With table too: each column's type and comment. Columns marked * are sensitive: select them as they are; values come back redacted.",
@@ -65,7 +65,7 @@ const maxRows = 2000
 
 // Prepare decides which level is asked for. DATA_SOURCE_UNKNOWN and QUERY_REJECTED/UNKNOWN_TABLE
 // answer a name that is not granted and one that does not exist alike.
-func (t *Tool) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, error) {
+func (t *Executor) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, error) {
 	var req request
 	if err := jsonv2.Unmarshal(raw, &req, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return tool.Plan{}, fault.Because(fault.RequestInvalid, "MEMBERS", "mysql_schema takes data_source and table, both optional strings").WithCause(err)
@@ -103,7 +103,7 @@ func plan(source string, l listing) tool.Plan {
 	return tool.Plan{DataSource: source, Bounds: tool.Bounds{Rows: maxRows, CellBytes: 8 << 10}, Body: l}
 }
 
-func (t *Tool) sources(granted []string) listing {
+func (t *Executor) sources(granted []string) listing {
 	l := listing{columns: []string{"data_source", "default_schema", "tables", "max_rows"}}
 	for _, id := range granted {
 		g := t.guards[id]
@@ -140,7 +140,7 @@ func columns(t sqlguard.Table) listing {
 }
 
 // Execute writes the listing as a row set; it touches no data source.
-func (t *Tool) Execute(ctx context.Context, p tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+func (t *Executor) Execute(ctx context.Context, p tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.Of(err)
 	}

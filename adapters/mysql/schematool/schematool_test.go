@@ -16,7 +16,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/tool"
 )
 
-func newTool(t *testing.T) *schematool.Tool {
+func newTool(t *testing.T) *schematool.Executor {
 	t.Helper()
 	shop, err := sqlguard.New(sqlguard.Policy{DefaultSchema: "shop", MaxRows: 200, Tables: []sqlguard.Table{
 		{Schema: "shop", Name: "customers", Columns: []sqlguard.Column{{Name: "id", Type: "int"}, {Name: "email", Sensitive: true, Comment: "contact"}}},

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
-	"github.com/toolboundary/toolboundary/domain/rowset"
+	"github.com/toolboundary/toolboundary/ports/rowset"
 	"github.com/toolboundary/toolboundary/test/contract/projectortest"
 )
 
@@ -34,7 +34,7 @@ func texts(t testing.TB, column rowset.Column, values ...string) json.RawMessage
 }
 
 func TestS26_S37_S38_S39_S40_Contract(t *testing.T) {
-	projectortest.Run(t, projectortest.Harness{
+	projectortest.Test(t, projectortest.Subject{
 		Projector: mysqlrows.Projector{},
 		Answer:    func(values ...string) json.RawMessage { return texts(t, rowset.Column{Name: "text"}, values...) },
 		Sensitive: func(text string) json.RawMessage {

@@ -3,7 +3,7 @@ package mysqlrows
 import (
 	"encoding/json"
 
-	"github.com/toolboundary/toolboundary/domain/cell"
+	"github.com/toolboundary/toolboundary/ports/cell"
 )
 
 // leastCell is the least room in which a cut cell still shows something of its value.

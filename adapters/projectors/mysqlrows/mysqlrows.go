@@ -15,9 +15,9 @@ import (
 	"github.com/toolboundary/toolboundary/domain/evidence"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
-	"github.com/toolboundary/toolboundary/domain/rowset"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/rowset"
 )
 
 // The bounds that hold where tool.Bounds has a zero.

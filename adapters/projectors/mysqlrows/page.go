@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
-	"github.com/toolboundary/toolboundary/domain/rowset"
 	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/ports/rowset"
 )
 
 // page builds the result. Whatever was added last may prove too much once the tail is known,

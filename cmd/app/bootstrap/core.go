@@ -21,14 +21,6 @@ import (
 // silent is the logger of what only looks at a configuration.
 var silent = zap.NewNop()
 
-// store is everything that a store adapter keeps.
-type store interface {
-	ports.Runs
-	ports.Invocations
-	ports.Refusals
-	ports.Cancellations
-}
-
 // clock is the process's clock.
 type clock struct{}
 
@@ -50,7 +42,7 @@ func (p *parts) core(c config.Config, log *zap.Logger) fx.Option {
 }
 
 // newStore opens the configured store. Connections are made by first use.
-func newStore(lc fx.Lifecycle, c config.Config, clock ports.Clock, log *zap.Logger) (store, error) {
+func newStore(lc fx.Lifecycle, c config.Config, clock ports.Clock, log *zap.Logger) (ports.Store, error) {
 	switch c.Store.Kind {
 	case config.StoreMemory:
 		log.Warn("the memory store is in use: runs and records end with this process")
@@ -114,7 +106,7 @@ func newCatalogue(set ToolSet) (*application.Catalogue, error) {
 	return application.NewCatalogue(set.Entries...)
 }
 
-func newBoundary(c config.Config, catalogue *application.Catalogue, s store, clock ports.Clock, log *zap.Logger, m *metrics) *application.Boundary {
+func newBoundary(c config.Config, catalogue *application.Catalogue, s ports.Store, clock ports.Clock, log *zap.Logger, m *metrics) *application.Boundary {
 	return application.NewBoundary(catalogue, s, clock, log, application.Options{
 		Limits: c.Limits.Ceilings(), StoreTimeout: storeTimeout(c), Observe: m.Observe,
 	})
@@ -138,7 +130,7 @@ func newTokens(c config.Config, clock ports.Clock) (*agenttoken.Tokens, error) {
 	return agenttoken.New(clock, keys...)
 }
 
-func newRuns(c config.Config, catalogue *application.Catalogue, s store, tokens *agenttoken.Tokens) *application.Runs {
+func newRuns(c config.Config, catalogue *application.Catalogue, s ports.Store, tokens *agenttoken.Tokens) *application.Runs {
 	return application.NewRuns(catalogue, s, s, tokens, application.Ceilings{
 		MaxTTL: c.Runs.MaxTTL, RecordTTL: c.Runs.RecordTTL, Budget: c.Runs.Budget.Domain(),
 	})

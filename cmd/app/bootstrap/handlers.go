@@ -13,6 +13,7 @@ import (
 	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/ports"
 )
 
 // metrics counts what the service does.
@@ -28,7 +29,7 @@ type handlers struct {
 // readyTimeout bounds what /readyz waits for; it answers before a probe gives up.
 const readyTimeout = 2 * time.Second
 
-func (p *parts) newHandlers(c config.Config, svc *application.Service, s store, tools ToolSet, m *metrics, log *zap.Logger) (handlers, error) {
+func (p *parts) newHandlers(c config.Config, svc *application.Service, s ports.Store, tools ToolSet, m *metrics, log *zap.Logger) (handlers, error) {
 	slots := make(chan struct{}, c.Server.MaxConcurrent) // of both faces together
 	opt := httpapi.Options{
 		RequestLimit: c.Limits.Ceilings().Request, Slots: slots, Metrics: m,
@@ -73,7 +74,7 @@ func (p *parts) mcpOptions(c config.Config, slots chan struct{}) mcpserver.Optio
 const readyAge = time.Second
 
 // readiness asks the store and the tools, both within readyTimeout, at most once per readyAge.
-func readiness(b *application.Boundary, s store, tools ToolSet) func(context.Context) httpapi.Readiness {
+func readiness(b *application.Boundary, s ports.Store, tools ToolSet) func(context.Context) httpapi.Readiness {
 	var mu sync.Mutex
 	var at time.Time
 	var last httpapi.Readiness
@@ -90,7 +91,7 @@ func readiness(b *application.Boundary, s store, tools ToolSet) func(context.Con
 	}
 }
 
-func probe(ctx context.Context, s store, tools ToolSet) httpapi.Readiness {
+func probe(ctx context.Context, s ports.Store, tools ToolSet) httpapi.Readiness {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	down := make(chan int, 1)

@@ -37,7 +37,7 @@ func logTools(c config.Config, _ *zap.Logger) (ToolSet, error) {
 		return ToolSet{}, err
 	}
 	return ToolSet{
-		Entries: []application.Entry{{Tool: search, Projector: logsearch.Projector{}}},
+		Entries: []application.Entry{{Executor: search, Projector: logsearch.Projector{}}},
 		Unready: search.Unready,
 	}, nil
 }

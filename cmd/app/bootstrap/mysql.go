@@ -48,8 +48,8 @@ func mysqlTools(c config.Config, log *zap.Logger) (ToolSet, error) {
 	}
 	return ToolSet{
 		Entries: []application.Entry{
-			{Tool: query, Projector: mysqlrows.Projector{}},
-			{Tool: schematool.New(guards), Projector: mysqlrows.Projector{}},
+			{Executor: query, Projector: mysqlrows.Projector{}},
+			{Executor: schematool.New(guards), Projector: mysqlrows.Projector{}},
 		},
 		Unready: func(ctx context.Context) int { return len(query.Ready(ctx)) },
 		Close:   query.Close,

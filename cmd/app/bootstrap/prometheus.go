@@ -43,7 +43,7 @@ func prometheusTools(c config.Config, _ *zap.Logger) (ToolSet, error) {
 		return ToolSet{}, err
 	}
 	return ToolSet{
-		Entries: []application.Entry{{Tool: query, Projector: promquery.Projector{}}},
+		Entries: []application.Entry{{Executor: query, Projector: promquery.Projector{}}},
 		Unready: query.Unready,
 		Close:   func(context.Context) error { query.Close(); return nil },
 	}, nil

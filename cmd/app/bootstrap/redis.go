@@ -10,12 +10,13 @@ import (
 
 	"github.com/toolboundary/toolboundary/adapters/redisstore"
 	"github.com/toolboundary/toolboundary/config"
+	"github.com/toolboundary/toolboundary/ports"
 )
 
 // newRedisStore opens the store and looks at its servers before the service listens: one that
 // cannot keep the store's promises stops the start. A server that does not answer does not:
 // calls are refused until it does.
-func newRedisStore(lc fx.Lifecycle, c config.Config, log *zap.Logger) (store, error) {
+func newRedisStore(lc fx.Lifecycle, c config.Config, log *zap.Logger) (ports.Store, error) {
 	opt, err := redisOptions(c)
 	if err != nil {
 		return nil, err

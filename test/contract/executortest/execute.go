@@ -21,8 +21,8 @@ import (
 // enough is a raw limit that the small answers never reach.
 const enough limits.RawBytes = 1 << 20
 
-func executeCases() []kit.Case[Harness] {
-	return []kit.Case[Harness]{
+func executeCases() []kit.Case[Subject] {
+	return []kit.Case[Subject]{
 		{Name: "Execute/AnswersInJSON", Scenarios: []string{"S26", "S30"},
 			Rule: "A plan's answer is one JSON value, the same each time, and the caller may change its bytes.", Body: answersInJSON},
 		{Name: "Execute/DoesNotMixCalls",
@@ -46,17 +46,17 @@ func executeCases() []kit.Case[Harness] {
 	}
 }
 
-func prepared(t kit.T, h Harness, subject ports.Tool, request json.RawMessage) tool.Plan {
+func prepared(t kit.T, h Subject, executor ports.Executor, request json.RawMessage) tool.Plan {
 	t.Helper()
-	plan, err := subject.Prepare(slices.Clone(request), h.Scope)
+	plan, err := executor.Prepare(slices.Clone(request), h.Scope)
 	require.NoError(t, err)
 	return plan
 }
 
-func answersInJSON(t kit.T, h Harness) {
-	subject := h.New(t)
-	plan := prepared(t, h, subject, h.Echo("once"))
-	first, err := subject.Execute(t.Context(), plan, enough)
+func answersInJSON(t kit.T, h Subject) {
+	executor := h.New(t)
+	plan := prepared(t, h, executor, h.Echo("once"))
+	first, err := executor.Execute(t.Context(), plan, enough)
 	require.NoError(t, err)
 	require.True(t, json.Valid(first), "%s", first)
 	require.Contains(t, string(first), "once")
@@ -64,21 +64,21 @@ func answersInJSON(t kit.T, h Harness) {
 	for i := range first {
 		first[i] = '!'
 	}
-	again, err := subject.Execute(t.Context(), plan, enough)
+	again, err := executor.Execute(t.Context(), plan, enough)
 	require.NoError(t, err)
 	require.Equal(t, want, string(again))
 }
 
-func doesNotMix(t kit.T, h Harness) {
-	subject := h.New(t)
+func doesNotMix(t kit.T, h Subject) {
+	executor := h.New(t)
 	var wg sync.WaitGroup
 	failed := make([]error, 24)
 	for i := range failed {
 		wg.Go(func() {
 			text := fmt.Sprintf("caller%dx", i)
-			plan, err := subject.Prepare(h.Echo(text), h.Scope)
+			plan, err := executor.Prepare(h.Echo(text), h.Scope)
 			if err == nil {
-				err = answers(t, subject, plan, text)
+				err = answers(t, executor, plan, text)
 			}
 			failed[i] = err
 		})
@@ -89,32 +89,32 @@ func doesNotMix(t kit.T, h Harness) {
 	}
 }
 
-func stopsPastLimit(t kit.T, h Harness) {
-	subject := h.New(t)
-	plan := prepared(t, h, subject, h.Echo("limit"))
-	whole, err := subject.Execute(t.Context(), plan, enough)
+func stopsPastLimit(t kit.T, h Subject) {
+	executor := h.New(t)
+	plan := prepared(t, h, executor, h.Echo("limit"))
+	whole, err := executor.Execute(t.Context(), plan, enough)
 	require.NoError(t, err)
-	same, err := subject.Execute(t.Context(), plan, limits.RawBytes(len(whole)))
+	same, err := executor.Execute(t.Context(), plan, limits.RawBytes(len(whole)))
 	require.NoError(t, err)
 	require.Equal(t, string(whole), string(same))
 	for _, less := range []int{len(whole) - 1, len(whole) / 2, 1, 0} {
-		raw, err := subject.Execute(t.Context(), plan, limits.RawBytes(less))
+		raw, err := executor.Execute(t.Context(), plan, limits.RawBytes(less))
 		require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err), "limit %d", less)
 		require.Nil(t, raw)
 	}
-	require.NoError(t, answers(t, subject, plan, "limit"))
+	require.NoError(t, answers(t, executor, plan, "limit"))
 }
 
-func boundsMemory(t kit.T, h Harness) {
-	subject := h.New(t)
-	plan := prepared(t, h, subject, h.Large)
+func boundsMemory(t kit.T, h Subject) {
+	executor := h.New(t)
+	plan := prepared(t, h, executor, h.Large)
 	const limit = 4 << 20
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
 	done, peak := make(chan struct{}), make(chan uint64, 1)
 	go func() { peak <- watchHeap(done) }()
-	raw, err := subject.Execute(t.Context(), plan, limit)
+	raw, err := executor.Execute(t.Context(), plan, limit)
 	close(done)
 	highest := <-peak
 	require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
@@ -141,19 +141,19 @@ func watchHeap(done <-chan struct{}) uint64 {
 	}
 }
 
-func awaitRunning(t kit.T, h Harness, want int) {
+func awaitRunning(t kit.T, h Subject, want int) {
 	t.Helper()
 	require.Eventually(t, func() bool { return h.Running(t) == want }, h.patience(), 20*time.Millisecond, "executions at the source: want %d", want)
 }
 
 // interrupt starts Slow, waits until the source works on it, ends the context and returns the
 // execution's error.
-func interrupt(t kit.T, h Harness, subject ports.Tool, ctx context.Context, end func()) error {
+func interrupt(t kit.T, h Subject, executor ports.Executor, ctx context.Context, end func()) error {
 	t.Helper()
-	plan := prepared(t, h, subject, h.Slow)
+	plan := prepared(t, h, executor, h.Slow)
 	failed := make(chan error, 1)
 	go func() {
-		_, err := subject.Execute(ctx, plan, enough)
+		_, err := executor.Execute(ctx, plan, enough)
 		failed <- err
 	}()
 	awaitRunning(t, h, 1)
@@ -168,7 +168,7 @@ func interrupt(t kit.T, h Harness, subject ports.Tool, ctx context.Context, end 
 	}
 }
 
-func stopsWhenCancelled(t kit.T, h Harness) {
+func stopsWhenCancelled(t kit.T, h Subject) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	err := interrupt(t, h, h.New(t), ctx, cancel)
@@ -176,7 +176,7 @@ func stopsWhenCancelled(t kit.T, h Harness) {
 	speaksSafely(t, h, err)
 }
 
-func stopsAtDeadline(t kit.T, h Harness) {
+func stopsAtDeadline(t kit.T, h Subject) {
 	ctx, cancel := context.WithTimeout(t.Context(), h.patience()/10)
 	defer cancel()
 	err := interrupt(t, h, h.New(t), ctx, func() {})
@@ -184,42 +184,42 @@ func stopsAtDeadline(t kit.T, h Harness) {
 	speaksSafely(t, h, err)
 }
 
-func worksAfterStops(t kit.T, h Harness) {
-	subject := h.New(t)
+func worksAfterStops(t kit.T, h Subject) {
+	executor := h.New(t)
 	for range 12 {
 		ctx, cancel := context.WithCancel(t.Context())
-		err := interrupt(t, h, subject, ctx, cancel)
+		err := interrupt(t, h, executor, ctx, cancel)
 		require.Equal(t, fault.ExecutionCancelled, fault.CodeOf(err))
 	}
-	require.NoError(t, answers(t, subject, prepared(t, h, subject, h.Echo("after")), "after"))
+	require.NoError(t, answers(t, executor, prepared(t, h, executor, h.Echo("after")), "after"))
 }
 
-func doesNotStart(t kit.T, h Harness) {
-	subject := h.New(t)
-	plan := prepared(t, h, subject, h.Slow)
-	require.NoError(t, answers(t, subject, prepared(t, h, subject, h.Echo("warm")), "warm"))
+func doesNotStart(t kit.T, h Subject) {
+	executor := h.New(t)
+	plan := prepared(t, h, executor, h.Slow)
+	require.NoError(t, answers(t, executor, prepared(t, h, executor, h.Echo("warm")), "warm"))
 	before := h.Calls(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	raw, err := subject.Execute(ctx, plan, enough)
+	raw, err := executor.Execute(ctx, plan, enough)
 	require.Equal(t, fault.ExecutionCancelled, fault.CodeOf(err))
 	require.Nil(t, raw)
 	require.Equal(t, before, h.Calls(t))
 }
 
-func failsSafely(t kit.T, h Harness) {
-	subject := h.New(t)
-	raw, err := subject.Execute(t.Context(), prepared(t, h, subject, h.Failing), enough)
+func failsSafely(t kit.T, h Subject) {
+	executor := h.New(t)
+	raw, err := executor.Execute(t.Context(), prepared(t, h, executor, h.Failing), enough)
 	require.Equal(t, h.FailsWith, fault.CodeOf(err))
 	require.Nil(t, raw)
 	speaksSafely(t, h, err)
-	require.NoError(t, answers(t, subject, prepared(t, h, subject, h.Echo("after")), "after"))
+	require.NoError(t, answers(t, executor, prepared(t, h, executor, h.Echo("after")), "after"))
 }
 
-func refusesForeign(t kit.T, h Harness) {
-	subject := h.New(t)
+func refusesForeign(t kit.T, h Subject) {
+	executor := h.New(t)
 	for _, plan := range []tool.Plan{{}, {Body: 1}, {DataSource: "no_such_source", Body: "x"}} {
-		raw, err := subject.Execute(t.Context(), plan, enough)
+		raw, err := executor.Execute(t.Context(), plan, enough)
 		var f *fault.Error
 		require.ErrorAs(t, err, &f)
 		require.Nil(t, raw)

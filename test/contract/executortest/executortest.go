@@ -1,7 +1,7 @@
-// Package executortest holds the contract of ports.Tool.
+// Package executortest holds the contract of ports.Executor.
 //
-// It knows nothing of a tool's requests: the harness makes them. What it asks of the source
-// behind the tool, how many executions run there and how often it was called, the harness
+// It knows nothing of a tool's requests: the subject makes them. What it asks of the source
+// behind the tool, how many executions run there and how often it was called, the subject
 // must find out at the source itself, not from the tool.
 package executortest
 
@@ -17,10 +17,10 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-// Harness is what a tool provides to be tested.
-type Harness struct {
+// Subject is what a tool provides to be tested.
+type Subject struct {
 	// New returns the tool; it must be ready, and end with t.
-	New func(t kit.T) ports.Tool
+	New func(t kit.T) ports.Executor
 	// Scope grants what the requests below use.
 	Scope tool.Scope
 
@@ -49,7 +49,7 @@ type Harness struct {
 	Exceptions map[string]string
 }
 
-func (h Harness) patience() time.Duration {
+func (h Subject) patience() time.Duration {
 	if h.Patience == 0 {
 		return 10 * time.Second
 	}
@@ -64,17 +64,17 @@ type Refused struct {
 }
 
 // Suite is the contract. Its cases count what runs at the source, so they run one by one.
-func Suite() kit.Suite[Harness] {
-	return kit.Suite[Harness]{Cases: append(prepareCases(), executeCases()...)}
+func Suite() kit.Suite[Subject] {
+	return kit.Suite[Subject]{Cases: append(prepareCases(), executeCases()...)}
 }
 
-// Run tests a tool.
-func Run(t *testing.T, h Harness) {
+// Test tests a tool.
+func Test(t *testing.T, h Subject) {
 	t.Helper()
-	Suite().Run(t, h, h.Exceptions)
+	Suite().Test(t, h, h.Exceptions)
 }
 
 // Violations returns the cases that a tool breaks.
-func Violations(ctx context.Context, h Harness) map[string][]string {
+func Violations(ctx context.Context, h Subject) map[string][]string {
 	return Suite().Violations(ctx, h)
 }

@@ -110,11 +110,11 @@ func (p plain) run(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (
 
 func request(do string) json.RawMessage { return json.RawMessage(`{"source":"s","do":"` + do + `"}`) }
 
-func harness(p plain) executortest.Harness {
+func subject(p plain) executortest.Subject {
 	s := &source{}
 	p.source = s
-	return executortest.Harness{
-		New:   func(kit.T) ports.Tool { return p },
+	return executortest.Subject{
+		New:   func(kit.T) ports.Executor { return p },
 		Scope: tool.Scope{DataSources: []string{"s"}},
 		Echo:  request, Large: request("large"), Slow: request("slow"), Failing: request("fail"), FailsWith: fault.ExecutionFailed,
 		Refused: []executortest.Refused{{Why: "it says so", Request: request("refuse"), Code: fault.QueryRejected}},
@@ -124,7 +124,7 @@ func harness(p plain) executortest.Harness {
 	}
 }
 
-func TestPlainToolPasses(t *testing.T) { executortest.Run(t, harness(plain{})) }
+func TestPlainToolPasses(t *testing.T) { executortest.Test(t, subject(plain{})) }
 
 type breakage struct {
 	tool   plain
@@ -134,7 +134,7 @@ type breakage struct {
 func TestBrokenToolsAreCaught(t *testing.T) {
 	for name, c := range brokenTools() {
 		t.Run(name, func(t *testing.T) { // one by one: a case measures the process's memory
-			got := executortest.Violations(t.Context(), harness(c.tool))
+			got := executortest.Violations(t.Context(), subject(c.tool))
 			require.Equal(t, c.breaks, kit.Names(got), "%v", got)
 		})
 	}

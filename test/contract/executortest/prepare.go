@@ -17,8 +17,8 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-func prepareCases() []kit.Case[Harness] {
-	return []kit.Case[Harness]{
+func prepareCases() []kit.Case[Subject] {
+	return []kit.Case[Subject]{
 		{Name: "Describe/IsConstant", Scenarios: []string{"S05"},
 			Rule: "The description is always the same: a stable name, JSON Schemas of objects, sorted data sources, and ReadOnly.", Body: describeIsConstant},
 		{Name: "Prepare/AcceptsAndLeavesTheRequest", Scenarios: []string{"S30"},
@@ -38,9 +38,9 @@ func prepareCases() []kit.Case[Harness] {
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-func describeIsConstant(t kit.T, h Harness) {
-	subject := h.New(t)
-	d := subject.Describe()
+func describeIsConstant(t kit.T, h Subject) {
+	executor := h.New(t)
+	d := executor.Describe()
 	require.Regexp(t, nameForm, d.Name)
 	require.NotEmpty(t, d.Text)
 	require.True(t, d.ReadOnly)
@@ -50,18 +50,18 @@ func describeIsConstant(t kit.T, h Harness) {
 		require.NoError(t, json.Unmarshal(schema, &s))
 		require.Equal(t, "object", s["type"])
 	}
-	require.Equal(t, d, subject.Describe())
+	require.Equal(t, d, executor.Describe())
 }
 
-func prepareAccepts(t kit.T, h Harness) {
-	subject := h.New(t)
+func prepareAccepts(t kit.T, h Subject) {
+	executor := h.New(t)
 	var wg sync.WaitGroup
 	failed := make([]error, 8)
 	for i := range failed {
 		wg.Go(func() {
 			request := h.Echo(fmt.Sprintf("text%d", i))
 			before := slices.Clone(request)
-			plan, err := subject.Prepare(request, h.Scope)
+			plan, err := executor.Prepare(request, h.Scope)
 			if err == nil && string(before) != string(request) {
 				err = fmt.Errorf("the request was changed to %s", request)
 			}
@@ -69,7 +69,7 @@ func prepareAccepts(t kit.T, h Harness) {
 				request[j] = ' '
 			}
 			if err == nil {
-				err = answers(t, subject, plan, fmt.Sprintf("text%d", i))
+				err = answers(t, executor, plan, fmt.Sprintf("text%d", i))
 			}
 			failed[i] = err
 		})
@@ -80,16 +80,16 @@ func prepareAccepts(t kit.T, h Harness) {
 	}
 }
 
-func answers(t kit.T, subject ports.Tool, plan tool.Plan, text string) error {
-	raw, err := subject.Execute(t.Context(), plan, enough)
+func answers(t kit.T, executor ports.Executor, plan tool.Plan, text string) error {
+	raw, err := executor.Execute(t.Context(), plan, enough)
 	if err == nil && (!json.Valid(raw) || !strings.Contains(string(raw), text)) {
 		err = fmt.Errorf("%s does not contain %q", raw, text)
 	}
 	return err
 }
 
-func prepareRefusesMembers(t kit.T, h Harness) {
-	subject := h.New(t)
+func prepareRefusesMembers(t kit.T, h Subject) {
+	executor := h.New(t)
 	var members map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(h.Echo("a"), &members))
 	variants := []map[string]json.RawMessage{maps.Clone(members)}
@@ -107,52 +107,52 @@ func prepareRefusesMembers(t kit.T, h Harness) {
 	for _, v := range variants {
 		request, err := json.Marshal(v)
 		require.NoError(t, err)
-		_, err = subject.Prepare(request, h.Scope)
+		_, err = executor.Prepare(request, h.Scope)
 		require.Equal(t, fault.RequestInvalid, fault.CodeOf(err), "%s", request)
 	}
 }
 
-func prepareRefusesScope(t kit.T, h Harness) {
-	subject := h.New(t)
-	plan, err := subject.Prepare(h.Echo("a"), h.Scope)
+func prepareRefusesScope(t kit.T, h Subject) {
+	executor := h.New(t)
+	plan, err := executor.Prepare(h.Echo("a"), h.Scope)
 	require.NoError(t, err)
 	require.NotEmpty(t, plan.DataSource, "the plan names its source")
-	_, none := subject.Prepare(h.Echo("a"), tool.Scope{})
+	_, none := executor.Prepare(h.Echo("a"), tool.Scope{})
 	require.Equal(t, fault.DataSourceUnknown, fault.CodeOf(none))
 
 	elsewhere := json.RawMessage(strings.ReplaceAll(string(h.Echo("a")), `"`+plan.DataSource+`"`, `"no_such_source"`))
-	_, unknown := subject.Prepare(elsewhere, tool.Scope{DataSources: append(slices.Clone(h.Scope.DataSources), "no_such_source")})
+	_, unknown := executor.Prepare(elsewhere, tool.Scope{DataSources: append(slices.Clone(h.Scope.DataSources), "no_such_source")})
 	require.Equal(t, fault.Of(none).Error(), fault.Of(unknown).Error())
 	require.Equal(t, fault.Of(none).Reason+fault.Of(none).Detail, fault.Of(unknown).Reason+fault.Of(unknown).Detail)
 }
 
-func prepareRefuses(t kit.T, h Harness) {
-	subject := h.New(t)
+func prepareRefuses(t kit.T, h Subject) {
+	executor := h.New(t)
 	require.NotEmpty(t, h.Refused)
 	for _, r := range h.Refused {
-		plan, err := subject.Prepare(r.Request, h.Scope)
+		plan, err := executor.Prepare(r.Request, h.Scope)
 		require.Equal(t, r.Code, fault.CodeOf(err), "%s: %s", r.Why, r.Request)
 		require.Zero(t, plan)
 		speaksSafely(t, h, err)
 	}
 }
 
-func prepareTouchesNothing(t kit.T, h Harness) {
-	subject := h.New(t)
+func prepareTouchesNothing(t kit.T, h Subject) {
+	executor := h.New(t)
 	before := h.Calls(t)
 	for range 20 {
-		_, err := subject.Prepare(h.Echo("a"), h.Scope)
+		_, err := executor.Prepare(h.Echo("a"), h.Scope)
 		require.NoError(t, err)
 		for _, r := range h.Refused {
-			_, err := subject.Prepare(r.Request, h.Scope)
+			_, err := executor.Prepare(r.Request, h.Scope)
 			require.Error(t, err)
 		}
 	}
 	require.Equal(t, before, h.Calls(t))
 }
 
-func prepareNeverPanics(t kit.T, h Harness) {
-	subject := h.New(t)
+func prepareNeverPanics(t kit.T, h Subject) {
+	executor := h.New(t)
 	values := []string{`null`, `true`, `-0`, `1e400`, `""`, `"\u0000"`, `"é😀"`, `[]`, `[[[]]]`, `[{"a":[null]}]`, `{}`, `{"":{"":null}}`, `"` + strings.Repeat("(", 5000) + `"`}
 	var members map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(h.Echo("a"), &members))
@@ -162,13 +162,13 @@ func prepareNeverPanics(t kit.T, h Harness) {
 			changed[name] = json.RawMessage(v)
 			request, err := json.Marshal(changed)
 			require.NoError(t, err)
-			if _, err := subject.Prepare(request, h.Scope); err != nil {
+			if _, err := executor.Prepare(request, h.Scope); err != nil {
 				var f *fault.Error
 				require.ErrorAs(t, err, &f, "%s", request)
 			}
 		}
 	}
-	_, err := subject.Prepare(json.RawMessage(`{}`), h.Scope)
+	_, err := executor.Prepare(json.RawMessage(`{}`), h.Scope)
 	var f *fault.Error
 	if err != nil {
 		require.ErrorAs(t, err, &f)
@@ -176,7 +176,7 @@ func prepareNeverPanics(t kit.T, h Harness) {
 }
 
 // speaksSafely checks every text of an error, causes included.
-func speaksSafely(t kit.T, h Harness, err error) {
+func speaksSafely(t kit.T, h Subject, err error) {
 	t.Helper()
 	var f *fault.Error
 	require.ErrorAs(t, err, &f, "every error is a fault")

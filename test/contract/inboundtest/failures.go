@@ -14,10 +14,10 @@ import (
 // canary stands where secrets would; it must not come out anywhere.
 const canary = "CANARY-7f3a-secret"
 
-var failures = []kit.Case[Harness]{
+var failures = []kit.Case[Subject]{
 	{Name: "Failure/OfTheProjector", Rule: "A projector that fails in any way is ERROR, PROJECTION_FAILED; raw stays in the record only.", Scenarios: []string{"S13"},
-		Body: func(t kit.T, h Harness) {
-			s := begin(t, h, Run{})
+		Body: func(t kit.T, h Subject) {
+			s := begin(t, h, RunRequest{})
 			for i, how := range []string{"panic", "error", "garbage", "status"} {
 				id := fmt.Sprintf("call_%d", i)
 				out := s.ask(id, `{"answer":{"project":"`+how+`","text":"`+canary+`"}}`)
@@ -27,8 +27,8 @@ var failures = []kit.Case[Harness]{
 			}
 		}},
 	{Name: "Failure/OfTheExecutor", Rule: "An executor's fault reaches the agent with its code and reason and is recorded.", Scenarios: []string{"S23"},
-		Body: func(t kit.T, h Harness) {
-			s := begin(t, h, Run{})
+		Body: func(t kit.T, h Subject) {
+			s := begin(t, h, RunRequest{})
 			for i, code := range []fault.Code{fault.ExecutionFailed, fault.DataSourceUnavailable, fault.DataSourceBusy, fault.ExecutionTimeout} {
 				id := fmt.Sprintf("call_%d", i)
 				out := s.ask(id, `{"do":"fail","code":"`+string(code)+`","reason":"NOT_GROUPED"}`)
@@ -38,16 +38,16 @@ var failures = []kit.Case[Harness]{
 			}
 		}},
 	{Name: "Failure/OfSize", Rule: "A raw answer or an agent result over its limit is ERROR, RESULT_TOO_LARGE, and not shown.", Scenarios: []string{"S20", "S21"},
-		Body: func(t kit.T, h Harness) {
-			s := begin(t, h, Run{})
+		Body: func(t kit.T, h Subject) {
+			s := begin(t, h, RunRequest{})
 			require.Equal(t, fault.ResultTooLarge, s.ask("call_1", `{"do":"flood","bytes":5000000}`).Code)
 			require.Nil(t, s.record("call_1").RawResponse)
 			require.Equal(t, fault.ResultTooLarge, s.ask("call_2", `{"answer":{"project":"oversize"}}`).Code)
 			require.Nil(t, s.record("call_2").AgentResult)
 		}},
 	{Name: "Failure/KeepsSecrets", Rule: "Whatever an executor, a projector or a Prepare says when it breaks, neither the agent nor the log at info level learns a word of it.", Scenarios: []string{"S23"},
-		Body: func(t kit.T, h Harness) {
-			s := begin(t, h, Run{})
+		Body: func(t kit.T, h Subject) {
+			s := begin(t, h, RunRequest{})
 			for i, request := range []string{
 				`{"do":"leak","text":"` + canary + `"}`, `{"do":"panic","text":"` + canary + `"}`, `{"do":"garbage","text":"` + canary + `"}`,
 				`{"prepare_panic":"` + canary + `"}`, `{"answer":{"project":"panic","text":"` + canary + `"}}`,
@@ -63,8 +63,8 @@ var failures = []kit.Case[Harness]{
 			require.NotContains(t, s.Logs(), s.token)
 		}},
 	{Name: "Failure/CallerGoesAway", Rule: "When the caller goes away the tool is stopped and the record is still settled: ERROR, EXECUTION_CANCELLED.", Scenarios: []string{"S25", "S36"},
-		Body: func(t kit.T, h Harness) {
-			s := begin(t, h, Run{})
+		Body: func(t kit.T, h Subject) {
+			s := begin(t, h, RunRequest{})
 			ctx, leave := context.WithTimeout(t.Context(), patience)
 			defer leave()
 			gone := make(chan struct{})
@@ -81,8 +81,8 @@ var failures = []kit.Case[Harness]{
 			s.running(0)
 		}},
 	{Name: "Failure/StoreIsDownBefore", Rule: "Without a store nothing is executed: STORE_UNAVAILABLE.", Scenarios: []string{"S24"},
-		Body: func(t kit.T, h Harness) {
-			s := begin(t, h, Run{})
+		Body: func(t kit.T, h Subject) {
+			s := begin(t, h, RunRequest{})
 			s.StoreDown(true)
 			require.Equal(t, fault.StoreUnavailable, s.ask("call_1", `{"answer":[1]}`).Code)
 			require.Equal(t, fault.StoreUnavailable, s.ask("call_1", hint).Code, "nor is anything explained")
@@ -91,8 +91,8 @@ var failures = []kit.Case[Harness]{
 			s.noRecord("call_1")
 		}},
 	{Name: "Failure/StoreIsDownAfter", Rule: "An answer that cannot be recorded is not shown: STORE_UNAVAILABLE.", Scenarios: []string{"S24"},
-		Body: func(t kit.T, h Harness) {
-			s := begin(t, h, Run{})
+		Body: func(t kit.T, h Subject) {
+			s := begin(t, h, RunRequest{})
 			done := s.later("call_1", `{"do":"hold","answer":["`+canary+`"]}`)
 			s.running(1)
 			s.StoreDown(true)

@@ -27,8 +27,8 @@ const (
 	Other = "other"
 )
 
-// Run asks for a run; nil and zero members take the service's generous defaults.
-type Run struct {
+// RunRequest asks for a run; nil and zero members take the service's generous defaults.
+type RunRequest struct {
 	ID                                         run.ID
 	MaxCalls, MaxProbes, MaxBytes, MaxRefusals *int64
 	TTL                                        time.Duration
@@ -37,7 +37,7 @@ type Run struct {
 // Service is what stands behind the adapter, and what a case moves and looks at it with.
 type Service interface {
 	// Open opens a run and returns its agent's token; Cancel ends it; Find returns it.
-	Open(t kit.T, r Run) (token string)
+	Open(t kit.T, r RunRequest) (token string)
 	Cancel(t kit.T, id run.ID)
 	Find(t kit.T, id run.ID) run.Run
 	// Record returns the canonical record, and whether there is one.
@@ -83,19 +83,19 @@ type Outcome struct {
 // answer: the caller's context ended, or the adapter broke off.
 type Caller func(ctx context.Context, c Call) (Outcome, error)
 
-// Harness starts the adapter before a fresh service for each case. It must stop the adapter
+// Subject starts the adapter before a fresh service for each case. It must stop the adapter
 // in the test's cleanup.
-type Harness struct {
+type Subject struct {
 	New func(t kit.T) (Service, Caller)
 }
 
 // Suite is the contract.
-func Suite() kit.Suite[Harness] {
-	var cases []kit.Case[Harness]
-	for _, group := range [][]kit.Case[Harness]{answers, requests, runs, budgets, failures} {
+func Suite() kit.Suite[Subject] {
+	var cases []kit.Case[Subject]
+	for _, group := range [][]kit.Case[Subject]{answers, requests, runs, budgets, failures} {
 		cases = append(cases, group...)
 	}
-	return kit.Suite[Harness]{Cases: cases}
+	return kit.Suite[Subject]{Cases: cases}
 }
 
 // scene is one case's service with an open run r1.
@@ -107,7 +107,7 @@ type scene struct {
 }
 
 // begin starts a scene with the run.
-func begin(t kit.T, h Harness, r Run) scene {
+func begin(t kit.T, h Subject, r RunRequest) scene {
 	t.Helper()
 	service, call := h.New(t)
 	r.ID = "r1"

@@ -39,15 +39,15 @@ func outcome(res application.Result) inboundtest.Outcome {
 	return out
 }
 
-func harness(around func(*rig.Rig, inboundtest.Caller) inboundtest.Caller) inboundtest.Harness {
-	return inboundtest.Harness{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
+func subject(around func(*rig.Rig, inboundtest.Caller) inboundtest.Caller) inboundtest.Subject {
+	return inboundtest.Subject{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
 		g := rig.New(t, application.Options{})
 		return g, around(g, direct(g))
 	}}
 }
 
 func TestDirectCallsKeepTheContract(t *testing.T) {
-	inboundtest.Suite().Run(t, harness(func(_ *rig.Rig, call inboundtest.Caller) inboundtest.Caller { return call }), nil)
+	inboundtest.Suite().Test(t, subject(func(_ *rig.Rig, call inboundtest.Caller) inboundtest.Caller { return call }), nil)
 }
 
 // TestBrokenAdaptersAreFound pins each adapter that is broken on purpose to the cases that it
@@ -151,16 +151,16 @@ func TestBrokenAdaptersAreFound(t *testing.T) {
 			}
 			if name == "does not answer" {
 				suite.Cases = without(suite.Cases, "Failure/CallerGoesAway")
-				require.Len(t, suite.Violations(t.Context(), harness(broken.around)), len(suite.Cases), "no case passes without an answer")
+				require.Len(t, suite.Violations(t.Context(), subject(broken.around)), len(suite.Cases), "no case passes without an answer")
 				return
 			}
-			require.ElementsMatch(t, broken.fails, kit.Names(suite.Violations(t.Context(), harness(broken.around))))
+			require.ElementsMatch(t, broken.fails, kit.Names(suite.Violations(t.Context(), subject(broken.around))))
 		})
 	}
 }
 
-func without(cases []kit.Case[inboundtest.Harness], names ...string) []kit.Case[inboundtest.Harness] {
-	var left []kit.Case[inboundtest.Harness]
+func without(cases []kit.Case[inboundtest.Subject], names ...string) []kit.Case[inboundtest.Subject] {
+	var left []kit.Case[inboundtest.Subject]
 	for _, c := range cases {
 		keep := true
 		for _, name := range names {

@@ -51,11 +51,11 @@ func (c *collector) Cleanup(f func()) {
 }
 
 // collect runs the body and its cleanups and returns what failed.
-func (c Case[H]) collect(ctx context.Context, h H) []string {
+func (c Case[S]) collect(ctx context.Context, subject S) []string {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	t := &collector{ctx: ctx}
-	t.guard(func() { c.Body(t, h) })
+	t.guard(func() { c.Body(t, subject) })
 	cancel()
 	for _, f := range slices.Backward(t.cleanups) {
 		t.guard(f)

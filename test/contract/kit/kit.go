@@ -1,7 +1,7 @@
 // Package kit runs contract suites: a suite is data, each case a name, a rule in one sentence
 // and a body.
 //
-// It has two entrances. Suite.Run tests an adapter under *testing.T. Suite.Violations returns
+// It has two entrances. Suite.Test tests an adapter under *testing.T. Suite.Violations returns
 // the names of the cases that an adapter breaks, so that a suite can itself be tested against
 // adapters that are broken on purpose. A known deviation is an exception with a reason: it is
 // printed, the case still runs, and an exception that is no longer needed fails.
@@ -31,22 +31,22 @@ type T interface {
 var _ T = (*testing.T)(nil)
 
 // Case is one promise of a port and the test of it.
-type Case[H any] struct {
+type Case[S any] struct {
 	// Name is stable and names the subject first: "Load/DoesNotRenewTTL".
 	Name string
 	// Rule says what must hold, in one sentence; it is printed when the case fails.
 	Rule string
 	// Scenarios are the numbers of the scenarios that the case proves, such as "S18".
 	Scenarios []string
-	// Body tests the rule on the harness. Every body starts from a fresh state and must end
+	// Body tests the rule on the subject. Every body starts from a fresh state and must end
 	// by itself, whatever the adapter does.
-	Body func(t T, h H)
+	Body func(t T, subject S)
 }
 
-// Suite is the contract of one port; H is what an adapter provides to be tested.
-type Suite[H any] struct {
-	Cases []Case[H]
-	// Parallel runs the cases of Run side by side; Violations runs them one by one.
+// Suite is the contract of one port; S is what an adapter provides to be tested.
+type Suite[S any] struct {
+	Cases []Case[S]
+	// Parallel runs the cases of Test side by side; Violations runs them one by one.
 	Parallel bool
 }
 
@@ -57,7 +57,7 @@ var (
 
 // Check returns an error for a suite with a case that has no name of the form Subject/Promise,
 // no rule, an unknown form of scenario or a name used twice, or for an exception of no case.
-func (s Suite[H]) Check(exceptions map[string]string) error {
+func (s Suite[S]) Check(exceptions map[string]string) error {
 	seen := map[string]bool{}
 	for _, c := range s.Cases {
 		switch {
@@ -83,9 +83,9 @@ func (s Suite[H]) Check(exceptions map[string]string) error {
 	return nil
 }
 
-// Run tests an adapter: one subtest for each case. exceptions maps the name of a case that the
+// Test tests an adapter: one subtest for each case. exceptions maps the name of a case that the
 // adapter is known to break to the reason.
-func (s Suite[H]) Run(t *testing.T, h H, exceptions map[string]string) {
+func (s Suite[S]) Test(t *testing.T, subject S, exceptions map[string]string) {
 	t.Helper()
 	if err := s.Check(exceptions); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func (s Suite[H]) Run(t *testing.T, h H, exceptions map[string]string) {
 				t.Parallel()
 			}
 			if reason, ok := exceptions[c.Name]; ok {
-				c.except(t, h, reason)
+				c.except(t, subject, reason)
 				return
 			}
 			t.Cleanup(func() {
@@ -104,15 +104,15 @@ func (s Suite[H]) Run(t *testing.T, h H, exceptions map[string]string) {
 					t.Logf("%s breaks the rule: %s", c.Name, c.Rule)
 				}
 			})
-			c.Body(t, h)
+			c.Body(t, subject)
 		})
 	}
 }
 
-func (c Case[H]) except(t *testing.T, h H, reason string) {
+func (c Case[S]) except(t *testing.T, subject S, reason string) {
 	t.Helper()
 	t.Logf("EXCEPTION %s: %s (the rule: %s)", c.Name, reason, c.Rule)
-	failures := c.collect(t.Context(), h)
+	failures := c.collect(t.Context(), subject)
 	if len(failures) == 0 {
 		t.Errorf("%s holds: remove its exception", c.Name)
 	}
@@ -123,10 +123,10 @@ func (c Case[H]) except(t *testing.T, h H, reason string) {
 
 // Violations returns the names of the cases that the adapter breaks, sorted, each with what
 // it failed with. A panic of a body is a failure of that case.
-func (s Suite[H]) Violations(ctx context.Context, h H) map[string][]string {
+func (s Suite[S]) Violations(ctx context.Context, subject S) map[string][]string {
 	broken := map[string][]string{}
 	for _, c := range s.Cases {
-		if failures := c.collect(ctx, h); len(failures) > 0 {
+		if failures := c.collect(ctx, subject); len(failures) > 0 {
 			broken[c.Name] = failures
 		}
 	}

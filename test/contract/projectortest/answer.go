@@ -16,8 +16,8 @@ import (
 // canary is a text that no error may carry.
 const canary = "canary-5d1c"
 
-func answerCases() []kit.Case[Harness] {
-	return []kit.Case[Harness]{
+func answerCases() []kit.Case[Subject] {
+	return []kit.Case[Subject]{
 		{Name: "Project/ShowsWhatWasFound", Scenarios: []string{"S37"},
 			Rule: "An answer with items is EVIDENCE_FOUND, shows every one in its order and is not marked as cut.", Body: showsWhatWasFound},
 		{Name: "Project/ReportsNothingAsNoEvidence", Scenarios: []string{"S12", "S39"},
@@ -33,7 +33,7 @@ func answerCases() []kit.Case[Harness] {
 	}
 }
 
-func project(t kit.T, h Harness, raw json.RawMessage, b tool.Bounds) (evidence.Projection, result) {
+func project(t kit.T, h Subject, raw json.RawMessage, b tool.Bounds) (evidence.Projection, result) {
 	t.Helper()
 	p, err := h.Projector.Project(raw, b)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func decode(t kit.T, p evidence.Projection) result {
 	return r
 }
 
-func showsWhatWasFound(t kit.T, h Harness) {
+func showsWhatWasFound(t kit.T, h Subject) {
 	texts := []string{"first", `quo"te`, "päron 😀", "last"}
 	p, r := project(t, h, h.Answer(texts...), tool.Bounds{})
 	require.Equal(t, evidence.Found, p.Status)
@@ -67,13 +67,13 @@ func showsWhatWasFound(t kit.T, h Harness) {
 	require.Equal(t, len(texts)-1, at, "every text, in order, in %s", p.AgentResult)
 }
 
-func reportsNothing(t kit.T, h Harness) {
+func reportsNothing(t kit.T, h Subject) {
 	p, r := project(t, h, h.Answer(), tool.Bounds{})
 	require.Equal(t, evidence.None, p.Status)
 	require.False(t, *r.Truncated)
 }
 
-func hidesSensitive(t kit.T, h Harness) {
+func hidesSensitive(t kit.T, h Subject) {
 	raw := h.Sensitive(canary)
 	for size := 1; size < 400; size++ {
 		p, err := h.Projector.Project(raw, tool.Bounds{CellBytes: size})
@@ -82,7 +82,7 @@ func hidesSensitive(t kit.T, h Harness) {
 	}
 }
 
-func refusesMalformed(t kit.T, h Harness) {
+func refusesMalformed(t kit.T, h Subject) {
 	require.NotEmpty(t, h.Malformed)
 	for _, raw := range append(slices.Clone(h.Malformed), json.RawMessage(`{"`+canary), json.RawMessage(canary), nil) {
 		p, err := h.Projector.Project(raw, tool.Bounds{})
@@ -93,7 +93,7 @@ func refusesMalformed(t kit.T, h Harness) {
 	}
 }
 
-func isPure(t kit.T, h Harness) {
+func isPure(t kit.T, h Subject) {
 	raw := h.Answer(manyTexts(40, "täxt \" ")...)
 	before := slices.Clone(raw)
 	b := tool.Bounds{Rows: 30, CellBytes: 50, AgentResult: 900}
@@ -112,7 +112,7 @@ func isPure(t kit.T, h Harness) {
 	require.Equal(t, string(before), string(raw))
 }
 
-func sharesNothing(t kit.T, h Harness) {
+func sharesNothing(t kit.T, h Subject) {
 	raw := h.Answer("some text")
 	p, _ := project(t, h, raw, tool.Bounds{})
 	shown, before := slices.Clone(p.AgentResult), slices.Clone(raw)

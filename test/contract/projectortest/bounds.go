@@ -15,8 +15,8 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-func boundCases() []kit.Case[Harness] {
-	return []kit.Case[Harness]{
+func boundCases() []kit.Case[Subject] {
+	return []kit.Case[Subject]{
 		{Name: "Bounds/ResultStaysWithinItsLimit", Scenarios: []string{"S21", "S38"},
 			Rule: "Whatever the limit, the result is valid JSON within it and says when it was cut, or the answer is RESULT_TOO_LARGE.", Body: staysWithin},
 		{Name: "Bounds/ExactlyAtTheLimitPasses", Scenarios: []string{"S22"},
@@ -40,7 +40,7 @@ func manyTexts(n int, text string) []string {
 	return out
 }
 
-func staysWithin(t kit.T, h Harness) {
+func staysWithin(t kit.T, h Subject) {
 	for _, text := range []string{"x", "漢字", `"\`, "\x01\n"} {
 		raw := h.Answer(manyTexts(9, text)...)
 		whole, err := h.Projector.Project(raw, tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: 1 << 20})
@@ -59,7 +59,7 @@ func staysWithin(t kit.T, h Harness) {
 	}
 }
 
-func exactly(t kit.T, h Harness) {
+func exactly(t kit.T, h Subject) {
 	raw := h.Answer(manyTexts(20, "é")...)
 	wide := tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: 1 << 20}
 	whole, r := project(t, h, raw, wide)
@@ -75,7 +75,7 @@ func exactly(t kit.T, h Harness) {
 	require.Less(t, len(less.AgentResult), len(whole.AgentResult))
 }
 
-func cutsRows(t kit.T, h Harness) {
+func cutsRows(t kit.T, h Subject) {
 	raw := h.Answer("one", "two", "three")
 	p, r := project(t, h, raw, tool.Bounds{Rows: 2})
 	require.True(t, *r.Truncated)
@@ -87,7 +87,7 @@ func cutsRows(t kit.T, h Harness) {
 	require.Contains(t, stringsOf(t, p.AgentResult), "three")
 }
 
-func cutsCells(t kit.T, h Harness) {
+func cutsCells(t kit.T, h Subject) {
 	for _, text := range []string{strings.Repeat("x", 90), strings.Repeat("漢", 30), strings.Repeat("😀", 23), strings.Repeat(`"`, 45)} {
 		raw := h.Answer("short", text)
 		whole, err := json.Marshal(text)
@@ -105,13 +105,13 @@ func cutsCells(t kit.T, h Harness) {
 	}
 }
 
-func defaults(t kit.T, h Harness) {
+func defaults(t kit.T, h Subject) {
 	p, r := project(t, h, h.Answer(manyTexts(2000, "some longer text ")...), tool.Bounds{})
 	require.LessOrEqual(t, len(p.AgentResult), int(limits.Default().AgentResult))
 	require.True(t, *r.Truncated)
 }
 
-func cutIsFound(t kit.T, h Harness) {
+func cutIsFound(t kit.T, h Subject) {
 	raw := h.Answer(strings.Repeat("long ", 200))
 	for limit := 1; limit < 600; limit++ {
 		p, err := h.Projector.Project(raw, tool.Bounds{CellBytes: 2000, AgentResult: limits.AgentBytes(limit)})

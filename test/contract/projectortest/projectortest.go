@@ -1,6 +1,6 @@
 // Package projectortest holds the contract of ports.Projector.
 //
-// It knows nothing of a projector's raw format: the harness makes raw answers of it. What it
+// It knows nothing of a projector's raw format: the subject makes raw answers of it. What it
 // does know of the result is that it is a JSON object that says in the member truncated
 // whether anything was cut.
 package projectortest
@@ -14,8 +14,8 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-// Harness is what a projector provides to be tested.
-type Harness struct {
+// Subject is what a projector provides to be tested.
+type Subject struct {
 	// Projector is the projector under test.
 	Projector ports.Projector
 	// Answer returns a raw answer that holds each of the texts as one item of its own; the
@@ -30,17 +30,17 @@ type Harness struct {
 }
 
 // Suite is the contract.
-func Suite() kit.Suite[Harness] {
-	return kit.Suite[Harness]{Cases: append(boundCases(), answerCases()...), Parallel: true}
+func Suite() kit.Suite[Subject] {
+	return kit.Suite[Subject]{Cases: append(boundCases(), answerCases()...), Parallel: true}
 }
 
-// Run tests a projector.
-func Run(t *testing.T, h Harness) {
+// Test tests a projector.
+func Test(t *testing.T, h Subject) {
 	t.Helper()
-	Suite().Run(t, h, h.Exceptions)
+	Suite().Test(t, h, h.Exceptions)
 }
 
 // Violations returns the cases that a projector breaks.
-func Violations(ctx context.Context, h Harness) map[string][]string {
+func Violations(ctx context.Context, h Subject) map[string][]string {
 	return Suite().Violations(ctx, h)
 }

@@ -94,8 +94,8 @@ func (f broken) Project(raw json.RawMessage, b tool.Bounds) (evidence.Projection
 	return f(raw, b)
 }
 
-func harness(p ports.Projector) projectortest.Harness {
-	return projectortest.Harness{
+func subject(p ports.Projector) projectortest.Subject {
+	return projectortest.Subject{
 		Projector: p,
 		Answer:    func(texts ...string) json.RawMessage { return append(quote(slices.Concat([]string{}, texts)), ' ') },
 		Sensitive: func(text string) json.RawMessage { return quote([]string{"secret:" + text}) },
@@ -103,10 +103,10 @@ func harness(p ports.Projector) projectortest.Harness {
 	}
 }
 
-func TestPlainProjectorPasses(t *testing.T) { projectortest.Run(t, harness(plain{})) }
+func TestPlainProjectorPasses(t *testing.T) { projectortest.Test(t, subject(plain{})) }
 
 func TestASharingProjectorIsCaught(t *testing.T) {
-	h := harness(broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
+	h := subject(broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 		var object struct{ Items json.RawMessage }
 		_ = json.Unmarshal(raw, &object)
 		p, err := plain{}.Project(object.Items, b)
@@ -201,7 +201,7 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 			}
 		}), []string{"Bounds/ExactlyAtTheLimitPasses", "Bounds/ResultStaysWithinItsLimit", "Project/IsPure"}},
 		"changes raw": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
-			if n := len(raw) - 1; n > 0 && raw[n] == ' ' { // the blank that harness puts there
+			if n := len(raw) - 1; n > 0 && raw[n] == ' ' { // the blank that subject puts there
 				raw[n] = '\n'
 			}
 			return plain{}.Project(raw, b)
@@ -209,7 +209,7 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := projectortest.Violations(t.Context(), harness(c.projector))
+			got := projectortest.Violations(t.Context(), subject(c.projector))
 			require.Equal(t, c.breaks, slices.Sorted(maps.Keys(got)), "%v", got)
 		})
 	}

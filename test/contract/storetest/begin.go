@@ -17,7 +17,7 @@ import (
 var beginCases = []storeCase{
 	{Name: "Begin/CreatesTheProjectingRecord", Scenarios: []string{"S10", "S15"},
 		Rule: "Begin creates one PROJECTING record with the exact id and request and the store's times.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			want := call(r, "functions.query:0")
@@ -40,7 +40,7 @@ var beginCases = []storeCase{
 		}},
 	{Name: "Begin/RefusesUnknownRuns", Scenarios: []string{"S06"},
 		Rule: "Begin in an unknown run, or in another incarnation of it, is RUN_NOT_FOUND and leaves nothing.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			ghost := plain("r1")
 			refused(t, s.tryBegin(ghost, call(ghost, "call_1")), fault.RunNotFound)
@@ -50,7 +50,7 @@ var beginCases = []storeCase{
 		}},
 	{Name: "Begin/RefusesEndedRuns", Scenarios: []string{"S06"},
 		Rule: "Begin in a run that was cancelled or completed is RUN_INACTIVE and leaves nothing.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			for _, to := range []run.State{run.Cancelled, run.Completed} {
 				r := s.open(run.ID(to))
@@ -62,7 +62,7 @@ var beginCases = []storeCase{
 		}},
 	{Name: "Begin/RefusesPastTheDeadline", Scenarios: []string{"S06"},
 		Rule: "Begin at or after the deadline, by the store's clock, is RUN_DEADLINE_EXCEEDED and leaves nothing.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.TTL = s.Unit })
 			s.Advance(t, s.Unit)
@@ -71,7 +71,7 @@ var beginCases = []storeCase{
 		}},
 	{Name: "Begin/RefusesDuplicates", Scenarios: []string{"S07"},
 		Rule: "A second Begin of an id is DUPLICATE_TOOL_CALL with the first call's status; record and budget stay as they are.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCalls, r.Budget.MaxCallsPerTool = 3, map[string]int64{toolName: 3} })
 			for status, settle := range map[invocation.Status]func(invocation.Record){
@@ -93,7 +93,7 @@ var beginCases = []storeCase{
 		}},
 	{Name: "Begin/DuplicateAfterTheRecordExpired", Scenarios: []string{"S07", "S18"},
 		Rule: "An id stays a duplicate for as long as the run is known, also after its record expired.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.RecordTTL = s.Unit })
 			rec := s.begin(r, "call_1")
@@ -110,7 +110,7 @@ var beginCases = []storeCase{
 		Body: firstThatHolds},
 	{Name: "Begin/RepeatedByItsOwner", Scenarios: []string{"S07", "S24"},
 		Rule: "A repeated Begin of the same owner is answered as before, also when the run has ended meanwhile, and spends nothing.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCalls = 1 })
 			rec := call(r, "call_1")
@@ -132,7 +132,7 @@ var beginCases = []storeCase{
 		}},
 	{Name: "Begin/RepeatedAfterItsSettlement", Scenarios: []string{"S14"},
 		Rule: "A repeated Begin of an owner whose record is terminal begins nothing: it is a duplicate.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			rec := s.begin(r, "call_1")
@@ -144,7 +144,7 @@ var beginCases = []storeCase{
 		}},
 	{Name: "Begin/KeepsItsOwnCopy", Scenarios: []string{"S15"},
 		Rule: "What a caller does to its request afterwards, or to the one it was answered with, changes no record.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			rec := call(r, "call_1")
@@ -158,7 +158,7 @@ var beginCases = []storeCase{
 		}},
 	{Name: "Begin/KeysNeverMeet", Scenarios: []string{"S01", "S07"},
 		Rule: "No two pairs of run and tool call share a record, whatever bytes the ids hold.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			runs := []run.ID{"a", "a:b", "a:i", "a:i:b", "A", "a.b", "a-"}
 			ids := []string{"c", "b:c", "i:c", "}:i:c", "{a}:i:c", "{", "}", "{}", ":", "%7D", "*", "C", "c:", "~!#$&()+,/;<=>?@[]^_`|", strings.Repeat("{:}%", 256)}
@@ -182,11 +182,11 @@ var beginCases = []storeCase{
 		}},
 	{Name: "Begin/OneIDRunsOnceUnderConcurrency", Scenarios: []string{"S07"},
 		Rule: "Of 32 concurrent Begins of one id exactly one succeeds, and one call is spent.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			outcomes := atOnce(32, func(i int) error {
-				_, err := []Store{s.Store, s.Other}[i%2].Begin(t.Context(), call(r, "call_1"), r.Incarnation, long)
+				_, err := []ports.Store{s.Store, s.Other}[i%2].Begin(t.Context(), call(r, "call_1"), r.Incarnation, long)
 				return err
 			})
 			require.Equal(t, map[fault.Code]int{"": 1, fault.DuplicateToolCall: 31}, outcomes)
@@ -204,7 +204,7 @@ func (s stage) untouched(r run.Run, toolCallID string) {
 }
 
 // firstThatHolds takes one reason for refusal after the other away, in their order.
-func firstThatHolds(t kit.T, h Harness) {
+func firstThatHolds(t kit.T, h Subject) {
 	s := on(t, h)
 	broke := func(r *run.Run) {
 		r.Budget.MaxCalls, r.Budget.MaxBytes = 1, int64(len(request))

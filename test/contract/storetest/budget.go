@@ -9,13 +9,14 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/ports"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
 var budgetCases = []storeCase{
 	{Name: "Budget/CallsAreExact", Scenarios: []string{"S08"},
 		Rule: "A run begins exactly max_calls calls; one more is RUN_BUDGET_EXHAUSTED and spends nothing.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			for most := range int64(3) {
 				r := s.open(run.ID(fresh()), func(r *run.Run) { r.Budget.MaxCalls = most })
@@ -29,7 +30,7 @@ var budgetCases = []storeCase{
 		}},
 	{Name: "Budget/CallsPerToolAreExact", Scenarios: []string{"S08"},
 		Rule: "A tool's own budget is exact, TOOL_BUDGET_EXHAUSTED past it; a tool without one is bounded by the run only.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCallsPerTool = map[string]int64{toolName: 2, "never": 0} })
 			s.begin(r, fresh())
@@ -48,7 +49,7 @@ var budgetCases = []storeCase{
 		}},
 	{Name: "Budget/RequestBytesAreExact", Scenarios: []string{"S09", "S22"},
 		Rule: "A request that fills max_bytes exactly begins; one byte more is RUN_BYTES_EXHAUSTED and spends nothing.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			for more, code := range map[int]fault.Code{0: "", 1: fault.RunBytesExhausted} {
 				r := s.open(run.ID(fresh()), func(r *run.Run) { r.Budget.MaxBytes = 100 })
@@ -66,11 +67,11 @@ var budgetCases = []storeCase{
 		}},
 	{Name: "Budget/CallsAreExactUnderConcurrency", Scenarios: []string{"S08"},
 		Rule: "Of 64 concurrent calls on a budget of 10 exactly 10 begin.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCalls = 10 })
 			outcomes := atOnce(64, func(i int) error {
-				_, err := []Store{s.Store, s.Other}[i%2].Begin(t.Context(), call(r, fresh()), r.Incarnation, long)
+				_, err := []ports.Store{s.Store, s.Other}[i%2].Begin(t.Context(), call(r, fresh()), r.Incarnation, long)
 				return err
 			})
 			require.Equal(t, map[fault.Code]int{"": 10, fault.RunBudgetExhausted: 54}, outcomes)
@@ -78,7 +79,7 @@ var budgetCases = []storeCase{
 		}},
 	{Name: "Budget/ToolCallsAreExactUnderConcurrency", Scenarios: []string{"S08"},
 		Rule: "Of concurrent calls of two tools each begins exactly its own budget.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCallsPerTool = map[string]int64{toolName: 7, "other": 5} })
 			outcomes := atOnce(48, func(i int) error {
@@ -86,7 +87,7 @@ var budgetCases = []storeCase{
 				if i%3 == 0 {
 					rec.ToolName = "other"
 				}
-				_, err := []Store{s.Store, s.Other}[i%2].Begin(t.Context(), rec, r.Incarnation, long)
+				_, err := []ports.Store{s.Store, s.Other}[i%2].Begin(t.Context(), rec, r.Incarnation, long)
 				return err
 			})
 			require.Equal(t, map[fault.Code]int{"": 12, fault.ToolBudgetExhausted: 36}, outcomes)
@@ -94,7 +95,7 @@ var budgetCases = []storeCase{
 		}},
 	{Name: "Budget/AnswerBytesAreExact", Scenarios: []string{"S09", "S22"},
 		Rule: "Raw and agent bytes that fill max_bytes exactly are stored; one byte more is ERROR/RUN_BYTES_EXHAUSTED without raw, uncharged.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			for more, status := range map[int]invocation.Status{0: invocation.Ready, 1: invocation.Error} {
 				r := s.open(run.ID(fresh()), func(r *run.Run) { r.Budget.MaxBytes = int64(len(request)) + 100 })
@@ -117,7 +118,7 @@ var budgetCases = []storeCase{
 		}},
 	{Name: "Budget/RawOfFailuresIsCharged", Scenarios: []string{"S09"},
 		Rule: "The raw that a failure keeps is charged as well, and dropped when it does not fit.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxBytes = 2*int64(len(request)) + 150 })
 			kept := s.settle(failed(s.begin(r, "call_1"), text(100)))
@@ -131,7 +132,7 @@ var budgetCases = []storeCase{
 		}},
 	{Name: "Budget/AnswerBytesAreExactUnderConcurrency", Scenarios: []string{"S09"},
 		Rule: "Concurrent settlements never charge more than max_bytes, and exactly those that fit are READY.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			const n, fit = 24, 9
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxBytes = n*int64(len(request)) + fit*100 + 99 })
@@ -140,7 +141,7 @@ var budgetCases = []storeCase{
 				nexts = append(nexts, ready(t, s.begin(r, fresh()), text(70), text(30), evidence.Found))
 			}
 			outcomes := atOnce(n, func(i int) error {
-				rec, err := []Store{s.Store, s.Other}[i%2].Settle(t.Context(), nexts[i])
+				rec, err := []ports.Store{s.Store, s.Other}[i%2].Settle(t.Context(), nexts[i])
 				if err == nil && rec.Status == invocation.Error {
 					return fault.New(rec.ErrorCode)
 				}

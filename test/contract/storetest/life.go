@@ -17,7 +17,7 @@ import (
 var lifeCases = []storeCase{
 	{Name: "Begin/SetsTheExpiryOnce", Scenarios: []string{"S18"},
 		Rule: "A record expires its run's record TTL after its creation, and a repeated Begin does not move that.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			for _, n := range []int{40, 100 << 10} {
@@ -34,7 +34,7 @@ var lifeCases = []storeCase{
 		}},
 	{Name: "Settle/KeepsTheExactExpiry", Scenarios: []string{"S18"},
 		Rule: "A transition keeps the absolute expiry to the millisecond, for small and large records, and so does its repetition.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			for _, n := range []int{10, 100 << 10} {
@@ -52,7 +52,7 @@ var lifeCases = []storeCase{
 		}},
 	{Name: "Settle/GoneIsNotBroughtBack", Scenarios: []string{"S19"},
 		Rule: "A settlement of an expired record is INVOCATION_NOT_FOUND, writes nothing and charges nothing.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.RecordTTL = s.Unit })
 			small, large := s.begin(r, "small"), s.begin(r, "large")
@@ -70,7 +70,7 @@ var lifeCases = []storeCase{
 		}},
 	{Name: "Load/DoesNotRenewTTL", Scenarios: []string{"S18"},
 		Rule: "No read moves the expiry of a record or of its run, and the record is gone when it comes.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.RecordTTL = 2 * s.Unit })
 			projecting, settled := s.begin(r, "call_1"), s.begin(r, "call_2")
@@ -83,7 +83,7 @@ var lifeCases = []storeCase{
 			runAt := s.RunExpires(t, "r1")
 			s.Advance(t, s.Unit)
 			for _, view := range []ports.View{ports.Whole, ports.Head} {
-				for _, store := range []Store{s.Store, s.Other} {
+				for _, store := range []ports.Store{s.Store, s.Other} {
 					found, err := store.Load(t.Context(), "r1", view, "call_1", "call_2")
 					require.NoError(t, err)
 					require.Len(t, found, 2)
@@ -103,7 +103,7 @@ var lifeCases = []storeCase{
 		}},
 	{Name: "Find/RunsOutliveTheirRecords", Scenarios: []string{"S18"},
 		Rule: "A run is known for 15 minutes longer than any of its records can live, and nothing that happens in it moves that.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.RecordTTL = s.Unit })
 			at := s.RunExpires(t, "r1")

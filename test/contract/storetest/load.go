@@ -16,7 +16,7 @@ import (
 var loadCases = []storeCase{
 	{Name: "Load/AbsentIDsAreAbsent", Scenarios: []string{"S17"},
 		Rule: "Ids without a record, and those of another run, are absent from the answer, and that is no error.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			s.begin(s.open("r1"), "call_1")
 			s.begin(s.open("r2"), "call_2")
@@ -32,7 +32,7 @@ var loadCases = []storeCase{
 		}},
 	{Name: "Load/ManyAtOnce", Scenarios: []string{"S17"},
 		Rule: "One Load answers any number of ids, each with its own record and status, repeated ids as well.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			var ids []string
@@ -61,7 +61,7 @@ var loadCases = []storeCase{
 		}},
 	{Name: "Load/HeadLeavesBodiesOut",
 		Rule: "With view Head the record comes without bodies and with their sizes, whatever they hold.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			mark := `"},"request":"` // what stands before a request, inside one
@@ -78,7 +78,7 @@ var loadCases = []storeCase{
 		}},
 	{Name: "Load/AnswerHoldsTheAgentResultOnly",
 		Rule: "With view Answer the record comes with its agent result, of any length, and without request and raw response.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			want := map[string]invocation.Record{
@@ -99,7 +99,7 @@ var loadCases = []storeCase{
 		}},
 	{Name: "Load/HandsOutCopies", Scenarios: []string{"S15"},
 		Rule: "Callers may change the bytes that they were handed.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			rec := s.begin(s.open("r1"), "call_1")
 			s.settle(s.answered(rec))
@@ -116,7 +116,7 @@ var loadCases = []storeCase{
 		}},
 	{Name: "Load/CorruptIsAFaultOfItsIDAlone", Scenarios: []string{"S23"},
 		Rule: "A value that is no record of its key is INTERNAL for that id alone; the others are answered and the value stays.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			good := s.settle(s.answered(s.begin(r, "good")))
@@ -142,7 +142,7 @@ var loadCases = []storeCase{
 		}},
 	{Name: "Settle/CorruptIsNotOverwritten", Scenarios: []string{"S23"},
 		Rule: "A settlement of a record whose stored value is none is INTERNAL, and the value stays; its id stays a duplicate.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			good := s.settle(s.answered(s.begin(r, "good")))

@@ -19,7 +19,7 @@ var huge = limits.Limits{Request: 1 << 30, Raw: 1 << 30, Record: 1 << 30, AgentR
 var lostCases = []storeCase{
 	{Name: "Load/SettlesLostExecutions", Scenarios: []string{"S16", "S18"},
 		Rule: "A PROJECTING record whose lease has passed is settled to ERROR/EXECUTION_LOST by whoever loads it, at its exact expiry, for good.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			for _, view := range []ports.View{ports.Whole, ports.Head, ports.Answer} {
@@ -53,7 +53,7 @@ var lostCases = []storeCase{
 		}},
 	{Name: "Load/LeavesLeasedExecutions", Scenarios: []string{"S16"},
 		Rule: "A PROJECTING record within its lease stays as it is, and so does a terminal one after it.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			leased := s.begin(r, "leased")
@@ -67,7 +67,7 @@ var lostCases = []storeCase{
 		}},
 	{Name: "Settle/AfterTheLease", Scenarios: []string{"S16"},
 		Rule: "As long as nobody has declared it lost, its owner can settle a record after its lease.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			rec := s.beginLeased(s.open("r1"), "call_1", s.Unit)
 			s.Advance(t, s.Unit)
@@ -75,7 +75,7 @@ var lostCases = []storeCase{
 		}},
 	{Name: "Load/LostOrSettledUnderConcurrency", Scenarios: []string{"S14", "S16"},
 		Rule: "When owner and loaders meet after the lease, the record ends one way, and everybody is told that way.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			var recs []invocation.Record
@@ -97,7 +97,7 @@ var lostCases = []storeCase{
 						}
 						return err
 					}
-					found, err := []Store{s.Store, s.Other}[i%2].Load(t.Context(), "r1", []ports.View{ports.Whole, ports.Head}[i/3], rec.ToolCallID)
+					found, err := []ports.Store{s.Store, s.Other}[i%2].Load(t.Context(), "r1", []ports.View{ports.Whole, ports.Head}[i/3], rec.ToolCallID)
 					if err != nil {
 						return err
 					}

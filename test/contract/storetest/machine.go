@@ -24,7 +24,7 @@ import (
 //
 // A store on a clock of its own is read before and after each operation: whatever the model
 // answers at some time in between, the operation's own timestamp first, is right.
-func Machine(t *testing.T, h Harness) {
+func Machine(t *testing.T, h Subject) {
 	t.Helper()
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &machine{stage: stage{rt, h.New(rt)}, model: newModel(), prefix: fresh()}
@@ -102,8 +102,8 @@ func shown(answer any, err error) string {
 
 func never[A any](A) time.Time { return time.Time{} }
 
-func (m *machine) store(t *rapid.T) Store {
-	return []Store{m.Store, m.Other}[rapid.IntRange(0, 1).Draw(t, "process")]
+func (m *machine) store(t *rapid.T) ports.Store {
+	return []ports.Store{m.Store, m.Other}[rapid.IntRange(0, 1).Draw(t, "process")]
 }
 
 // span draws a time of up to four fifths of the Unit, or one that never passes.

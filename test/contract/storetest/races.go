@@ -16,7 +16,7 @@ import (
 var settleRaceCases = []storeCase{
 	{Name: "Settle/OneWriterWinsUnderConcurrency", Scenarios: []string{"S14"},
 		Rule: "Of READY and ERROR writers of one record at once exactly one wins; what is stored is what the winner was told.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			for range 40 {
@@ -26,7 +26,7 @@ var settleRaceCases = []storeCase{
 				}
 				var winner atomic.Pointer[invocation.Record]
 				outcomes := atOnce(len(nexts), func(i int) error {
-					got, err := []Store{s.Store, s.Other}[i%2].Settle(t.Context(), nexts[i])
+					got, err := []ports.Store{s.Store, s.Other}[i%2].Settle(t.Context(), nexts[i])
 					if err == nil {
 						winner.Store(&got)
 					}
@@ -38,11 +38,11 @@ var settleRaceCases = []storeCase{
 		}},
 	{Name: "Settle/SameSettlementUnderConcurrency", Scenarios: []string{"S14"},
 		Rule: "The same settlement sent many times at once is answered alike each time and charged once.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			next := s.answered(s.begin(s.open("r1"), "call_1"))
 			outcomes := atOnce(16, func(i int) error {
-				got, err := []Store{s.Store, s.Other}[i%2].Settle(t.Context(), next)
+				got, err := []ports.Store{s.Store, s.Other}[i%2].Settle(t.Context(), next)
 				if err == nil && got.Status != invocation.Ready {
 					return fault.New(fault.Internal)
 				}
@@ -53,7 +53,7 @@ var settleRaceCases = []storeCase{
 		}},
 	{Name: "Settle/AgainstTheEndUnderConcurrency", Scenarios: []string{"S14"},
 		Rule: "A settlement at the moment of a cancel is READY or EXECUTION_CANCELLED, and stays what its caller was told.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			for range 20 {
 				r := s.open(run.ID(fresh()))
@@ -76,7 +76,7 @@ var settleRaceCases = []storeCase{
 		}},
 	{Name: "Settle/ReadersSeeWholeRecords", Scenarios: []string{"S15"},
 		Rule: "Whoever loads while a record is settled sees it before or after, never in between.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			for _, n := range []int{200, 100 << 10} {

@@ -125,7 +125,7 @@ func (r *reference) Ended(_ context.Context, ids ...run.ID) (map[run.ID]fault.Co
 }
 
 // instance shows the store to the suite, which reaches it through store.
-func (r *reference) instance(store Store) Instance {
+func (r *reference) instance(store ports.Store) Instance {
 	return Instance{
 		Store: store, Other: store, Unit: time.Minute,
 		Advance: func(_ kit.T, d time.Duration) {

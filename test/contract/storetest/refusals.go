@@ -8,6 +8,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/ports"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
@@ -23,7 +24,7 @@ func (s stage) refuse(r run.Run, e run.Refusal, counts bool) error {
 var refusalCases = []storeCase{
 	{Name: "Refuse/CountsAndLogs",
 		Rule: "A refusal is logged with the store's time, in order, and counted when it counts; it makes no record and spends no budget.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			want := s.find("r1")
@@ -48,7 +49,7 @@ var refusalCases = []storeCase{
 		}},
 	{Name: "Refuse/LimitIsExact",
 		Rule: "After max_refusals counted refusals the next is REFUSAL_LIMIT_REACHED and is not logged; what does not count still stands.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			for most := range int64(3) {
 				r := s.open(run.ID(fresh()), func(r *run.Run) { r.Budget.MaxRefusals = most })
@@ -66,11 +67,11 @@ var refusalCases = []storeCase{
 		}},
 	{Name: "Refuse/LimitIsExactUnderConcurrency",
 		Rule: "Of concurrent refusals exactly max_refusals are explained.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxRefusals = 10 })
 			outcomes := atOnce(32, func(i int) error {
-				return []Store{s.Store, s.Other}[i%2].Refuse(t.Context(), r.ID, r.Incarnation, entry(i), true)
+				return []ports.Store{s.Store, s.Other}[i%2].Refuse(t.Context(), r.ID, r.Incarnation, entry(i), true)
 			})
 			require.Equal(t, map[fault.Code]int{"": 10, fault.RefusalLimitReached: 22}, outcomes)
 			require.EqualValues(t, 10, s.find("r1").Usage.Refusals)
@@ -78,7 +79,7 @@ var refusalCases = []storeCase{
 		}},
 	{Name: "Refuse/LogIsBounded",
 		Rule: "The log keeps the latest refusals only, oldest first.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			const n = run.MaxRefusalLog + 7
@@ -94,7 +95,7 @@ var refusalCases = []storeCase{
 		}},
 	{Name: "Refuse/TheRunsEndOverrides", Scenarios: []string{"S06"},
 		Rule: "RUN_NOT_FOUND, RUN_INACTIVE and RUN_DEADLINE_EXCEEDED override a refusal, in that order and before its limit, and nothing is logged.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			none := func(r *run.Run) { r.Budget.MaxRefusals = 0 }
 			short := func(r *run.Run) { r.TTL = s.Unit }

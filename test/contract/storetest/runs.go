@@ -7,15 +7,16 @@ import (
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/ports"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-type storeCase = kit.Case[Harness]
+type storeCase = kit.Case[Subject]
 
 var runCases = []storeCase{
 	{Name: "Open/StampsAndKeepsTheRun", Scenarios: []string{"S06"},
 		Rule: "Open sets state, times by the store's clock and empty usage, and keeps what it was given.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			want := plain("r:1.a-b_C")
 			want.Budget.MaxCallsPerTool = map[string]int64{toolName: 3, `odd "name" é`: 0}
@@ -35,7 +36,7 @@ var runCases = []storeCase{
 		}},
 	{Name: "Open/RefusesAnotherIncarnation",
 		Rule: "A run id that is known under another incarnation, active or ended, is RUN_EXISTS and nothing changes.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			first := s.open("r1")
 			second := plain("r1")
@@ -51,7 +52,7 @@ var runCases = []storeCase{
 		}},
 	{Name: "Open/RepeatedIsAnsweredAsItStands",
 		Rule: "Open of the same incarnation again returns the run as it stands, and changes nothing.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			s.settle(s.answered(s.begin(r, "call_1")))
@@ -68,17 +69,17 @@ var runCases = []storeCase{
 		}},
 	{Name: "Open/OneWinsUnderConcurrency",
 		Rule: "Of many Opens of one id under different incarnations exactly one succeeds.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			outcomes := atOnce(16, func(i int) error {
-				_, err := []Store{s.Store, s.Other}[i%2].Open(t.Context(), plain("r1"))
+				_, err := []ports.Store{s.Store, s.Other}[i%2].Open(t.Context(), plain("r1"))
 				return err
 			})
 			require.Equal(t, map[fault.Code]int{"": 1, fault.RunExists: 15}, outcomes)
 		}},
 	{Name: "Open/KeepsItsOwnCopy",
 		Rule: "The store keeps copies: what a caller does to its lists and maps changes no run.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			given := plain("r1")
 			given.Budget.MaxCallsPerTool = map[string]int64{toolName: 5}
@@ -96,7 +97,7 @@ var runCases = []storeCase{
 		}},
 	{Name: "Find/UnknownRun", Scenarios: []string{"S06"},
 		Rule: "A run that was never opened is RUN_NOT_FOUND, for Find and for End.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			_, err := s.Store.Find(t.Context(), "r1")
 			refused(t, err, fault.RunNotFound)
@@ -105,7 +106,7 @@ var runCases = []storeCase{
 		}},
 	{Name: "Find/ListsUsageAndCallsInOrder",
 		Rule: "Find lists the calls that began in that order, with what they spent.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			var ids []string
@@ -124,13 +125,13 @@ var runCases = []storeCase{
 		}},
 	{Name: "End/MovesOnce",
 		Rule: "End moves an active run once; the same end again is idempotent, another one is RUN_INACTIVE and changes nothing.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			for to, other := range map[run.State]run.State{run.Cancelled: run.Completed, run.Completed: run.Cancelled} {
 				id := run.ID(to)
 				want := s.open(id)
 				want.State = to
-				for _, store := range []Store{s.Store, s.Other, s.Store} {
+				for _, store := range []ports.Store{s.Store, s.Other, s.Store} {
 					got, err := store.End(t.Context(), id, to)
 					require.NoError(t, err)
 					alike(t, want, got)
@@ -142,13 +143,13 @@ var runCases = []storeCase{
 		}},
 	{Name: "End/OneKindWinsUnderConcurrency",
 		Rule: "Of concurrent ends of both kinds one kind wins and every end of the other kind is RUN_INACTIVE.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			for range 10 {
 				r := s.open(run.ID(fresh()))
 				outcomes := atOnce(8, func(i int) error {
 					to := []run.State{run.Cancelled, run.Completed}[i%2]
-					_, err := []Store{s.Store, s.Other}[i/4].End(t.Context(), r.ID, to)
+					_, err := []ports.Store{s.Store, s.Other}[i/4].End(t.Context(), r.ID, to)
 					return err
 				})
 				require.Equal(t, map[fault.Code]int{"": 4, fault.RunInactive: 4}, outcomes)
@@ -156,7 +157,7 @@ var runCases = []storeCase{
 		}},
 	{Name: "End/AfterTheDeadline",
 		Rule: "A run past its deadline can still be ended.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.TTL = s.Unit })
 			s.Advance(t, s.Unit)

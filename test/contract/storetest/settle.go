@@ -15,7 +15,7 @@ import (
 var settleCases = []storeCase{
 	{Name: "Settle/ReadyIsTheSameRecord", Scenarios: []string{"S11", "S12", "S14", "S15"},
 		Rule: "READY replaces the same record: request, raw and agent result byte for byte, CompletedAt by the store's clock.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			for _, status := range []evidence.Status{evidence.Found, evidence.None} {
@@ -36,7 +36,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/ErrorIsTheSameRecord", Scenarios: []string{"S13", "S14", "S23"},
 		Rule: "ERROR replaces the same record with its code, reason and detail, evidence status ERROR and the raw that was kept.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			for _, kept := range []string{"", raw} {
@@ -53,7 +53,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/ChargesItsBytesOnce", Scenarios: []string{"S09"},
 		Rule: "A settlement charges raw and agent bytes, once, however often it is repeated.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			next := s.answered(s.begin(s.open("r1"), "call_1"))
 			for range 3 {
@@ -63,7 +63,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/RepeatedIsAnswered", Scenarios: []string{"S14", "S24"},
 		Rule: "The same settlement repeated is answered with the stored record, which stays as it is.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			for _, next := range []invocation.Record{s.answered(s.begin(r, fresh())), failed(s.begin(r, fresh()), raw), failed(s.begin(r, fresh()), "")} {
@@ -77,7 +77,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/TerminalIsFinal", Scenarios: []string{"S14"},
 		Rule: "A terminal record takes no other settlement: EXECUTION_LOST, and nothing changes.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			for i := range 2 {
@@ -98,7 +98,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/OnlyItsOwner", Scenarios: []string{"S14"},
 		Rule: "Whoever does not own the record cannot settle it: EXECUTION_LOST, and nothing changes.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			rec := s.begin(r, "call_1")
@@ -117,7 +117,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/OnlyToReadyOrError", Scenarios: []string{"S14"},
 		Rule: "A settlement to PROJECTING is refused as INTERNAL and changes nothing.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1")
 			for _, settle := range []func(invocation.Record){func(invocation.Record) {}, func(rec invocation.Record) { s.settle(s.answered(rec)) }} {
@@ -131,7 +131,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/UnknownCalls", Scenarios: []string{"S19"},
 		Rule: "A call that never began, in a known or an unknown run, is INVOCATION_NOT_FOUND and nothing is written.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			for _, r := range []run.Run{s.open("r1"), plain("ghost")} {
 				next := s.answered(call(r, "call_1"))
@@ -143,7 +143,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/KeepsTheStoresTimes",
 		Rule: "StartedAt and LeaseUntil stay as the store set them, whatever the settlement says.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			rec := s.begin(s.open("r1"), "call_1")
 			next := s.answered(rec)
@@ -156,7 +156,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/KeepsItsOwnCopy", Scenarios: []string{"S15"},
 		Rule: "What a caller does to the bytes of a settlement afterwards changes no record.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			rec := s.begin(s.open("r1"), "call_1")
 			next := s.answered(rec)
@@ -170,7 +170,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/ReadyAfterTheEnd", Scenarios: []string{"S14"},
 		Rule: "READY in a run that was ended is stored as ERROR/EXECUTION_CANCELLED: raw kept, no agent result; repeating it is answered.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			for _, to := range []run.State{run.Cancelled, run.Completed} {
 				r := s.open(run.ID(to))
@@ -182,7 +182,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/ReadyAfterTheDeadline", Scenarios: []string{"S06", "S14"},
 		Rule: "READY past the run's deadline, by the store's clock, is stored as ERROR/RUN_DEADLINE_EXCEEDED: raw kept, no agent result.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.TTL = s.Unit })
 			next := s.answered(s.begin(r, "call_1"))
@@ -191,7 +191,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/ErrorAfterTheEnd", Scenarios: []string{"S14", "S25"},
 		Rule: "ERROR is stored as it is, also when the run has ended or its deadline has passed.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.TTL = s.Unit })
 			late, next := failed(s.begin(r, "call_1"), raw), failed(s.begin(r, "call_2"), raw)
@@ -205,7 +205,7 @@ var settleCases = []storeCase{
 		}},
 	{Name: "Settle/EverySizeComesBack", Scenarios: []string{"S15", "S22"},
 		Rule: "Records of any size come back byte for byte, those at the edges of a store's own thresholds as well.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCalls = 100 })
 			for _, n := range []int{2, 3, 255, 4096, 15 << 10, 16<<10 - 1, 16 << 10, 16<<10 + 1, 64 << 10, 1<<20 + 1} {

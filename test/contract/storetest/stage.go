@@ -37,7 +37,7 @@ type stage struct {
 	Instance
 }
 
-func on(t kit.T, h Harness) stage {
+func on(t kit.T, h Subject) stage {
 	s := stage{t, h.New(t)}
 	if s.Patience == 0 {
 		s.Patience = 10 * time.Second

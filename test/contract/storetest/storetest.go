@@ -2,7 +2,7 @@
 // cancellations. Every MUST of ports/store.go is a case here, and every store adapter passes
 // them all, so that a scenario proved on one store is proved on each.
 //
-// Run tests an adapter, Machine compares it with a model over random histories, and Violations
+// Test tests an adapter, Machine compares it with a model over random histories, and Violations
 // tests the suite itself against stores that are broken on purpose.
 package storetest
 
@@ -18,16 +18,8 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-// Store is all that a store adapter promises.
-type Store interface {
-	ports.Runs
-	ports.Invocations
-	ports.Refusals
-	ports.Cancellations
-}
-
-// Harness is what an adapter provides to be tested.
-type Harness struct {
+// Subject is what an adapter provides to be tested.
+type Subject struct {
 	// New returns a store with nothing in it, which ends with t.
 	New func(t kit.T) Instance
 	// Exceptions names the cases that the adapter is known to break, each with the reason.
@@ -36,9 +28,9 @@ type Harness struct {
 
 // Instance is one store under test, with a view behind its back.
 type Instance struct {
-	Store Store
+	Store ports.Store
 	// Other is a second process's view of the same store; it may be Store itself.
-	Other Store
+	Other ports.Store
 	// Unit is a time that is short to wait for and yet much longer than a few calls of the
 	// store: the cases measure leases, deadlines and lives with it.
 	Unit time.Duration
@@ -58,14 +50,14 @@ type Instance struct {
 }
 
 // Suite returns the cases.
-func Suite() kit.Suite[Harness] {
-	return kit.Suite[Harness]{Parallel: true, Cases: slices.Concat(
+func Suite() kit.Suite[Subject] {
+	return kit.Suite[Subject]{Parallel: true, Cases: slices.Concat(
 		runCases, beginCases, budgetCases, settleCases, settleRaceCases, loadCases, lifeCases, lostCases, refusalCases, watchCases,
 	)}
 }
 
-// Run tests an adapter: one subtest for each case.
-func Run(t *testing.T, h Harness) {
+// Test tests an adapter: one subtest for each case.
+func Test(t *testing.T, h Subject) {
 	t.Helper()
 	s := Suite()
 	t.Cleanup(func() {
@@ -73,10 +65,10 @@ func Run(t *testing.T, h Harness) {
 			t.Logf("the store keeps %d promises", len(s.Cases)-len(h.Exceptions))
 		}
 	})
-	s.Run(t, h, h.Exceptions)
+	s.Test(t, h, h.Exceptions)
 }
 
 // Violations returns the names of the cases that the store breaks.
-func Violations(ctx context.Context, h Harness) []string {
+func Violations(ctx context.Context, h Subject) []string {
 	return kit.Names(Suite().Violations(ctx, h))
 }

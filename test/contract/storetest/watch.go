@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/ports"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
@@ -19,7 +20,7 @@ type watching struct {
 	stop       context.CancelFunc
 }
 
-func (s stage) watch(store Store) *watching {
+func (s stage) watch(store ports.Store) *watching {
 	ctx, cancel := context.WithCancel(s.Context())
 	w := &watching{ended: make(chan run.ID, 1000), subscribed: make(chan struct{}, 1000), returned: make(chan error, 1), stop: cancel}
 	go func() {
@@ -63,7 +64,7 @@ func (s stage) told(w *watching, id run.ID) {
 var watchCases = []storeCase{
 	{Name: "Watch/TellsEveryWatcher", Scenarios: []string{"S06"},
 		Rule: "subscribed is called at the start, and every watcher in every process is told of every end from then on.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			watchers := []*watching{s.watch(s.Store), s.watch(s.Other), s.watch(s.Other)}
 			for _, w := range watchers {
@@ -71,7 +72,7 @@ var watchCases = []storeCase{
 			}
 			for i, to := range []run.State{run.Cancelled, run.Completed, run.Cancelled} {
 				r := s.open(run.ID("r:" + fresh()))
-				_, err := []Store{s.Store, s.Other}[i%2].End(t.Context(), r.ID, to)
+				_, err := []ports.Store{s.Store, s.Other}[i%2].End(t.Context(), r.ID, to)
 				require.NoError(t, err)
 				for _, w := range watchers {
 					s.told(w, r.ID)
@@ -80,7 +81,7 @@ var watchCases = []storeCase{
 		}},
 	{Name: "Watch/TellsOfNothingElse",
 		Rule: "Watchers hear of ended runs only, by their exact ids.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			w := s.watch(s.Other)
 			s.ready(w)
@@ -100,7 +101,7 @@ var watchCases = []storeCase{
 		}},
 	{Name: "Watch/EndsWithItsContext",
 		Rule: "Watch returns nil soon after its context is done.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			w := s.watch(s.Store)
 			s.ready(w)
@@ -114,7 +115,7 @@ var watchCases = []storeCase{
 		}},
 	{Name: "Ended/NamesTheRunsThatAreOver", Scenarios: []string{"S06"},
 		Rule: "Ended returns the runs that are over and no others: RUN_DEADLINE_EXCEEDED for a passed deadline, EXECUTION_CANCELLED for ended and unknown ones.",
-		Body: func(t kit.T, h Harness) {
+		Body: func(t kit.T, h Subject) {
 			s := on(t, h)
 			short := func(r *run.Run) { r.TTL = s.Unit }
 			s.open("live")

@@ -13,9 +13,9 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
 	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/domain/fault"
-	"github.com/toolboundary/toolboundary/domain/rowset"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/rowset"
 	"github.com/toolboundary/toolboundary/test/contract/executortest"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 	"github.com/toolboundary/toolboundary/test/contract/projectortest"
@@ -50,10 +50,10 @@ func TestExecutor(t *testing.T) {
 		}
 	}))
 	defer api.Close()
-	executortest.Run(t, executortest.Harness{
-		New: func(kit.T) ports.Tool {
+	executortest.Test(t, executortest.Subject{
+		New: func(kit.T) ports.Executor {
 			made, _ := deploys.Build(config.Config{DataSources: config.Sources{"prod": &deploys.Source{URL: api.URL, Token: config.NewSecret("t0ken", "")}}}, nil)
-			return made.Entries[0].Tool
+			return made.Entries[0].Executor
 		},
 		Scope: tool.Scope{DataSources: []string{"prod"}},
 		Echo:  asked, Large: asked("large"), Slow: asked("slow"), Failing: asked("failing"), FailsWith: fault.ExecutionFailed,
@@ -76,7 +76,7 @@ func TestProjector(t *testing.T) {
 			return raw
 		}
 	}
-	projectortest.Run(t, projectortest.Harness{
+	projectortest.Test(t, projectortest.Subject{
 		Projector: mysqlrows.Projector{}, Answer: answer(false), Malformed: []json.RawMessage{json.RawMessage(`{}`)},
 		Sensitive: func(text string) json.RawMessage { return answer(true)(text) },
 	})

@@ -20,8 +20,8 @@ import (
 	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
-	"github.com/toolboundary/toolboundary/domain/rowset"
 	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/ports/rowset"
 )
 
 // Source is a data source of the kind deploys.
@@ -45,7 +45,7 @@ func Kind() config.Kind {
 // Build builds the tool over the configured sources.
 func Build(c config.Config, _ *zap.Logger) (bootstrap.ToolSet, error) {
 	made := Tool{config.SourcesOf[*Source](c.DataSources)}
-	return bootstrap.ToolSet{Entries: []application.Entry{{Tool: made, Projector: mysqlrows.Projector{}}}}, nil
+	return bootstrap.ToolSet{Entries: []application.Entry{{Executor: made, Projector: mysqlrows.Projector{}}}}, nil
 }
 
 // Tool is deploy_history.

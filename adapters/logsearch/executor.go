@@ -20,17 +20,17 @@ import (
 const Name = "log_search"
 
 // Tool searches log files. It is safe for concurrent use.
-type Tool struct {
+type Executor struct {
 	sources map[string]*source
 	clock   ports.Clock
 }
 
-var _ ports.Tool = (*Tool)(nil)
+var _ ports.Executor = (*Executor)(nil)
 
 // New returns the tool over the sources, or every reason why there is none. It opens no file.
 // The clock says when "now" is.
-func New(sources []Source, clock ports.Clock) (*Tool, error) {
-	t := &Tool{map[string]*source{}, clock}
+func New(sources []Source, clock ports.Clock) (*Executor, error) {
+	t := &Executor{map[string]*source{}, clock}
 	var problems []error
 	for _, s := range sources {
 		made, err := newSource(s)
@@ -44,7 +44,7 @@ func New(sources []Source, clock ports.Clock) (*Tool, error) {
 }
 
 // Describe returns the tool's description.
-func (t *Tool) Describe() tool.Description {
+func (t *Executor) Describe() tool.Description {
 	return tool.Description{
 		Name:  Name,
 		Title: "Log search",
@@ -59,7 +59,7 @@ func (t *Tool) Describe() tool.Description {
 
 // Prepare judges the request. Besides the codes of the port it returns QUERY_REJECTED with
 // the reasons PATTERN and LIMIT.
-func (t *Tool) Prepare(raw json.RawMessage, sc tool.Scope) (tool.Plan, error) {
+func (t *Executor) Prepare(raw json.RawMessage, sc tool.Scope) (tool.Plan, error) {
 	r, err := decode(raw)
 	if err != nil {
 		return tool.Plan{}, err
@@ -76,7 +76,7 @@ func (t *Tool) Prepare(raw json.RawMessage, sc tool.Scope) (tool.Plan, error) {
 }
 
 // Execute searches the files.
-func (t *Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+func (t *Executor) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
 	sr, ok := plan.Body.(search)
 	if !ok {
 		return nil, fault.New(fault.Internal)
@@ -144,7 +144,7 @@ func (e *engine) conclude(o opened, limit limits.RawBytes) (json.RawMessage, err
 }
 
 // Unready returns how many sources have a directory that cannot be opened.
-func (t *Tool) Unready(context.Context) int {
+func (t *Executor) Unready(context.Context) int {
 	down := 0
 	for _, s := range t.sources {
 		root, err := os.OpenRoot(s.Root)

@@ -17,32 +17,32 @@ import (
 const Name = "prometheus_query"
 
 // Tool runs guarded PromQL queries. It is safe for concurrent use.
-type Tool struct {
+type Executor struct {
 	sources map[string]*source
 	clock   ports.Clock
 }
 
-var _ ports.Tool = (*Tool)(nil)
+var _ ports.Executor = (*Executor)(nil)
 
 // New returns the tool over the sources, or every reason why there is none. It opens no
 // connection. The clock says when "now" is.
-func New(sources []Source, clock ports.Clock) (*Tool, error) {
+func New(sources []Source, clock ports.Clock) (*Executor, error) {
 	byID, err := newSources(sources)
 	if err != nil {
 		return nil, err
 	}
-	return &Tool{byID, clock}, nil
+	return &Executor{byID, clock}, nil
 }
 
 // Close closes idle connections.
-func (t *Tool) Close() {
+func (t *Executor) Close() {
 	for _, s := range t.sources {
 		s.client.CloseIdleConnections()
 	}
 }
 
 // Describe returns the tool's description.
-func (t *Tool) Describe() tool.Description {
+func (t *Executor) Describe() tool.Description {
 	return tool.Description{
 		Name:  Name,
 		Title: "Prometheus query",
@@ -65,7 +65,7 @@ type statement struct {
 
 // Prepare judges the request. Besides the codes of the port it returns QUERY_REJECTED with a
 // reason of promguard.
-func (t *Tool) Prepare(raw json.RawMessage, sc tool.Scope) (tool.Plan, error) {
+func (t *Executor) Prepare(raw json.RawMessage, sc tool.Scope) (tool.Plan, error) {
 	r, err := decode(raw)
 	if err != nil {
 		return tool.Plan{}, err
@@ -89,7 +89,7 @@ func (t *Tool) Prepare(raw json.RawMessage, sc tool.Scope) (tool.Plan, error) {
 }
 
 // Execute asks the source and returns its answer with its scope.
-func (t *Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+func (t *Executor) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
 	st, ok := plan.Body.(statement)
 	if !ok {
 		return nil, fault.New(fault.Internal)

@@ -17,11 +17,11 @@ import (
 	"github.com/toolboundary/toolboundary/domain/tool"
 )
 
-func newTool() *fake.Tool {
-	return fake.NewTool(tool.Description{Name: "fake", ReadOnly: true, DataSources: []string{"s1"}}, tool.Plan{Timeout: time.Second})
+func newTool() *fake.Executor {
+	return fake.NewExecutor(tool.Description{Name: "fake", ReadOnly: true, DataSources: []string{"s1"}}, tool.Plan{Timeout: time.Second})
 }
 
-func do(t *testing.T, ctx context.Context, f *fake.Tool, s fake.Script, limit limits.RawBytes) (json.RawMessage, error) {
+func do(t *testing.T, ctx context.Context, f *fake.Executor, s fake.Script, limit limits.RawBytes) (json.RawMessage, error) {
 	t.Helper()
 	p, err := f.Prepare(s.JSON(), tool.Scope{DataSources: []string{"s1"}})
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestS36_WaitingEndsWithTheContext(t *testing.T) {
 			_, err := do(t, t.Context(), f, fake.Script{Do: fake.Hold, Answer: json.RawMessage("1")}, 100)
 			require.NoError(t, err)
 		})
-		require.NoError(t, f.Await(t.Context(), func(f *fake.Tool) bool { return f.Executions() == 2 && f.Running() == 1 }))
+		require.NoError(t, f.Await(t.Context(), func(f *fake.Executor) bool { return f.Executions() == 2 && f.Running() == 1 }))
 		f.Release()
 		f.Release()
 		wg.Wait()

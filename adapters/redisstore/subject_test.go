@@ -31,9 +31,9 @@ func open(t kit.T, opt redisstore.Options) *redisstore.Store {
 	return s
 }
 
-// harness gives each case a store of its own on the servers of opt, seen by two processes.
-func harness(opt redisstore.Options, unit time.Duration) storetest.Harness {
-	return storetest.Harness{New: func(t kit.T) storetest.Instance {
+// subject gives each case a store of its own on the servers of opt, seen by two processes.
+func subject(opt redisstore.Options, unit time.Duration) storetest.Subject {
+	return storetest.Subject{New: func(t kit.T) storetest.Instance {
 		opt := opt
 		opt.KeyPrefix = freshPrefix()
 		if opt.Patience == 0 { // many cases share two processors with their servers

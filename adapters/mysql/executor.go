@@ -22,17 +22,17 @@ import (
 // Name is the tool's name.
 const Name = "mysql_query"
 
-// Tool is mysql_query: one guarded SELECT on one of its data sources.
-type Tool struct {
+// Executor is mysql_query: one guarded SELECT on one of its data sources.
+type Executor struct {
 	sources map[string]*DataSource
 }
 
-var _ ports.Tool = (*Tool)(nil)
+var _ ports.Executor = (*Executor)(nil)
 
 // New opens the data sources, which connect when they are first used, and returns the tool.
 // The error joins every problem of every source.
-func New(sources []Source, options Options, log *zap.Logger) (*Tool, error) {
-	t := &Tool{sources: make(map[string]*DataSource, len(sources))}
+func New(sources []Source, options Options, log *zap.Logger) (*Executor, error) {
+	t := &Executor{sources: make(map[string]*DataSource, len(sources))}
 	var problems []error
 	for _, s := range sources {
 		if t.sources[s.ID] != nil {
@@ -53,7 +53,7 @@ func New(sources []Source, options Options, log *zap.Logger) (*Tool, error) {
 }
 
 // Describe returns the tool's description.
-func (t *Tool) Describe() tool.Description {
+func (t *Executor) Describe() tool.Description {
 	return tool.Description{
 		Name: Name, Title: "MySQL query", ReadOnly: true, DataSources: slices.Sorted(maps.Keys(t.sources)),
 		Text: "Runs one SELECT on a data source and returns its rows. Only allowlisted tables, columns and functions; name every column; inner and left joins with ON; no subqueries, UNION or WITH. Use ? with params for values. Use mysql_schema for the names.",
@@ -78,7 +78,7 @@ type request struct {
 
 // Prepare judges the request: its members, then the data source, then the statement.
 // Refusals are REQUEST_INVALID, DATA_SOURCE_UNKNOWN and QUERY_REJECTED with the guard's reason.
-func (t *Tool) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, error) {
+func (t *Executor) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, error) {
 	var req request
 	err := jsonv2.Unmarshal(raw, &req, jsonv2.RejectUnknownMembers(true))
 	if err != nil || req.DataSource == nil || req.SQL == nil {
@@ -117,7 +117,7 @@ func refused(err error, code fault.Code) error {
 }
 
 // Execute runs the plan on its data source; see DataSource.Execute.
-func (t *Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+func (t *Executor) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
 	d, body := t.sources[plan.DataSource], (*sqlguard.Plan)(nil)
 	if p, ok := plan.Body.(*sqlguard.Plan); ok {
 		body = p
@@ -129,11 +129,11 @@ func (t *Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawByte
 }
 
 // Source returns a data source by its id, or nil.
-func (t *Tool) Source(id string) *DataSource { return t.sources[id] }
+func (t *Executor) Source(id string) *DataSource { return t.sources[id] }
 
 // Ready asks every source at once and returns, for each that cannot be used, why. A source
 // whose sessions are all at work is in use, and so it is ready.
-func (t *Tool) Ready(ctx context.Context) map[string]fault.Code {
+func (t *Executor) Ready(ctx context.Context) map[string]fault.Code {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	down := map[string]fault.Code{}
@@ -151,7 +151,7 @@ func (t *Tool) Ready(ctx context.Context) map[string]fault.Code {
 }
 
 // Close closes every source, waiting for running statements until ctx ends.
-func (t *Tool) Close(ctx context.Context) error {
+func (t *Executor) Close(ctx context.Context) error {
 	failed := make(chan error, len(t.sources))
 	for _, d := range t.sources {
 		go func() { failed <- d.Close(ctx) }()

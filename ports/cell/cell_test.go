@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/toolboundary/toolboundary/domain/cell"
+	"github.com/toolboundary/toolboundary/ports/cell"
 )
 
 func TestS38_CutsSayHowLongTheWholeWas(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/tool"
 )
 
-func run(t *testing.T, p *promquery.Tool, job string) (json.RawMessage, error) {
+func run(t *testing.T, p *promquery.Executor, job string) (json.RawMessage, error) {
 	t.Helper()
 	return p.Execute(t.Context(), prepare(t, p, map[string]any{"query": `up{job="` + job + `"}`}), limits.Default().Raw)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
-	"github.com/toolboundary/toolboundary/domain/rowset"
+	"github.com/toolboundary/toolboundary/ports/rowset"
 )
 
 func write(t *testing.T, rows ...string) json.RawMessage {

@@ -17,7 +17,7 @@ import (
 
 // Tool does what each request's Script says and counts what it did. It is safe for
 // concurrent use.
-type Tool struct {
+type Executor struct {
 	description tool.Description
 	plan        tool.Plan
 
@@ -29,20 +29,20 @@ type Tool struct {
 	changed  chan struct{}
 }
 
-var _ ports.Tool = (*Tool)(nil)
+var _ ports.Executor = (*Executor)(nil)
 
-// NewTool returns a tool with this description. Every plan carries the timeout and bounds of
+// NewExecutor returns a tool with this description. Every plan carries the timeout and bounds of
 // plan, which may be the zero value.
-func NewTool(description tool.Description, plan tool.Plan) *Tool {
-	return &Tool{description: description, plan: plan, released: make(chan struct{}), changed: make(chan struct{})}
+func NewExecutor(description tool.Description, plan tool.Plan) *Executor {
+	return &Executor{description: description, plan: plan, released: make(chan struct{}), changed: make(chan struct{})}
 }
 
 // Describe returns the description that the tool was made with.
-func (t *Tool) Describe() tool.Description { return t.description }
+func (t *Executor) Describe() tool.Description { return t.description }
 
 // Prepare decodes the Script, checks its data source against the scope and refuses when the
 // script says so.
-func (t *Tool) Prepare(request json.RawMessage, scope tool.Scope) (tool.Plan, error) {
+func (t *Executor) Prepare(request json.RawMessage, scope tool.Scope) (tool.Plan, error) {
 	t.note(func() { t.prepared++ })
 	s, err := decodeScript(request)
 	if err != nil {
@@ -68,7 +68,7 @@ func (t *Tool) Prepare(request json.RawMessage, scope tool.Scope) (tool.Plan, er
 }
 
 // Execute does what the plan's script says.
-func (t *Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+func (t *Executor) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
 	s, ok := plan.Body.(Script)
 	if !ok {
 		return nil, fault.New(fault.Internal)
@@ -81,7 +81,7 @@ func (t *Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawByte
 	return t.act(ctx, s, limit)
 }
 
-func (t *Tool) act(ctx context.Context, s Script, limit limits.RawBytes) (json.RawMessage, error) {
+func (t *Executor) act(ctx context.Context, s Script, limit limits.RawBytes) (json.RawMessage, error) {
 	switch s.Do {
 	case Fail:
 		return nil, fault.Because(s.Code, s.Reason, "")
@@ -131,16 +131,16 @@ func flood(n int, limit limits.RawBytes) (json.RawMessage, error) {
 }
 
 // Prepared returns how many requests were judged.
-func (t *Tool) Prepared() int { t.mu.Lock(); defer t.mu.Unlock(); return t.prepared }
+func (t *Executor) Prepared() int { t.mu.Lock(); defer t.mu.Unlock(); return t.prepared }
 
 // Executions returns how many executions began.
-func (t *Tool) Executions() int { t.mu.Lock(); defer t.mu.Unlock(); return t.started }
+func (t *Executor) Executions() int { t.mu.Lock(); defer t.mu.Unlock(); return t.started }
 
 // Running returns how many executions are under way.
-func (t *Tool) Running() int { t.mu.Lock(); defer t.mu.Unlock(); return t.running }
+func (t *Executor) Running() int { t.mu.Lock(); defer t.mu.Unlock(); return t.running }
 
 // Release lets every execution that holds go on, and those that come later too.
-func (t *Tool) Release() {
+func (t *Executor) Release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
@@ -152,7 +152,7 @@ func (t *Tool) Release() {
 
 // Await returns nil once ok holds of the tool, and the context's error when that ends first.
 // It wakes at every start and end of an execution: no polling, no sleep.
-func (t *Tool) Await(ctx context.Context, ok func(*Tool) bool) error {
+func (t *Executor) Await(ctx context.Context, ok func(*Executor) bool) error {
 	for {
 		t.mu.Lock()
 		changed := t.changed
@@ -168,9 +168,9 @@ func (t *Tool) Await(ctx context.Context, ok func(*Tool) bool) error {
 	}
 }
 
-func (t *Tool) release() <-chan struct{} { t.mu.Lock(); defer t.mu.Unlock(); return t.released }
+func (t *Executor) release() <-chan struct{} { t.mu.Lock(); defer t.mu.Unlock(); return t.released }
 
-func (t *Tool) note(change func()) {
+func (t *Executor) note(change func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	change()
