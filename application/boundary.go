@@ -8,7 +8,7 @@ import (
 	"errors"
 	"time"
 
-	"go.uber.org/zap"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/toolboundary/toolboundary/domain/evidence"
 	"github.com/toolboundary/toolboundary/domain/fault"
@@ -19,132 +19,146 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 )
 
-// Options bound the boundary. Zero values take the defaults.
-type Options struct {
-	Limits limits.Limits
-	// ToolTimeout bounds Execute when the plan sets no timeout of its own; default 30 s.
-	ToolTimeout time.Duration
-	// StoreTimeout bounds each Begin, Refuse and Settle; default 5 s.
-	StoreTimeout time.Duration
-	// LeaseSlack is added to a call's timeouts to make its lease; default 10 s.
-	LeaseSlack time.Duration
-	// PollInterval is how often the runs of calls in flight are looked up; default 1 s.
-	PollInterval time.Duration
-	// Observe, when set, is told of every outcome; it must not block.
-	Observe func(Outcome)
-}
-
-func (o Options) withDefaults() Options {
-	if o.Limits == (limits.Limits{}) {
-		o.Limits = limits.Default()
-	}
-	for _, d := range []struct {
-		at      *time.Duration
-		initial time.Duration
-	}{{&o.ToolTimeout, 30 * time.Second}, {&o.StoreTimeout, 5 * time.Second}, {&o.LeaseSlack, 10 * time.Second}, {&o.PollInterval, time.Second}} {
-		if *d.at == 0 {
-			*d.at = d.initial
-		}
-	}
-	return o
-}
-
-// Boundary is the use case that everything is about: one tool call, checked, recorded, run,
+// boundary is the core use case: one tool call, admitted, checked, recorded, executed,
 // projected and settled.
-type Boundary struct {
+type boundary struct {
 	catalogue *Catalogue
 	store     ports.Store
-	clock     ports.Clock
-	log       *zap.Logger
+	calls     *inflight
+	slots     *semaphore.Weighted // one slot for each call, on all transports together
 	opt       Options
-	inflight  *inflight
 }
 
-// NewBoundary returns a boundary over the catalogue's tools and the store.
-func NewBoundary(catalogue *Catalogue, store ports.Store, clock ports.Clock, log *zap.Logger, opt Options) *Boundary {
-	return &Boundary{catalogue, store, clock, log.Named("boundary"), opt.withDefaults(), newInflight()}
+func newBoundary(catalogue *Catalogue, store ports.Store, calls *inflight, opt Options) *boundary {
+	return &boundary{catalogue, store, calls, semaphore.NewWeighted(int64(opt.MaxConcurrent)), opt}
 }
 
-// Invoke runs one tool call and returns its bounded result. It never fails otherwise: every
-// refusal and failure is a Result with a fault that is safe to show.
-//
-// ctx is the caller's: when it ends the tool is stopped and the record still settled (S25).
-func (b *Boundary) Invoke(ctx context.Context, rc RunContext, env Envelope) Result {
-	since := b.clock.Now()
-	entry, plan, err := b.catalogue.preflight(rc, env, b.opt.Limits.Request)
+// invoke takes one call from admission to its settled record. A call that finds no free slot is
+// RATE_LIMITED before anything looks at it: its run is not told and spends nothing.
+func (b *boundary) invoke(ctx context.Context, rc RunContext, call Call) Result {
+	if !b.slots.TryAcquire(1) {
+		return refusal(call, fault.New(fault.RateLimited))
+	}
+	defer b.slots.Release(1)
+	entry, plan, err := preflight(b.catalogue, rc, call, b.opt.Limits.Request)
 	if err != nil {
-		return b.refused(ctx, since, rc, env, b.Refuse(ctx, rc, env.ToolCallID, env.ToolName, err))
+		return refusal(call, b.refuse(ctx, rc, call, err))
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c, err := b.inflight.enter(env.RunID, cancel)
+	leave, err := b.calls.enter(call.RunID, cancel)
 	if err != nil {
-		return b.refused(ctx, since, rc, env, err)
+		return refusal(call, err)
 	}
-	defer b.inflight.leave(c)
+	defer leave()
 
 	timeout := plan.Timeout
 	if timeout <= 0 {
 		timeout = b.opt.ToolTimeout
 	}
-	key := invocation.Key{RunID: env.RunID, ToolCallID: env.ToolCallID}
-	rec := invocation.Begin(key, NewToken(), env.ToolName, env.Request)
-	begun, err := b.begin(ctx, rec, rc.Incarnation, timeout)
+	begun, err := b.begin(ctx, rc, call, timeout)
 	if err != nil {
-		return b.refused(ctx, since, rc, env, err)
+		return refusal(call, err)
 	}
-	next := b.run(ctx, entry, plan, begun, timeout)
-	return b.settled(ctx, since, next)
+	next := b.execute(ctx, entry, plan, begun, timeout)
+	return b.settle(ctx, next)
 }
 
-// Refuse counts a refusal in the caller's own run and returns the fault to answer with: the
+// refuse counts a refusal in the caller's own run and returns the fault to answer with: the
 // given one, or the one that overrides it. Nothing of the refusal leaves before that (S06).
-func (b *Boundary) Refuse(ctx context.Context, rc RunContext, toolCallID, toolName string, cause error) error {
+func (b *boundary) refuse(ctx context.Context, rc RunContext, call Call, cause error) error {
 	f := fault.Of(cause)
-	if _, known := b.catalogue.entries[toolName]; !known {
-		toolName = ""
-	}
-	if invocation.CheckToolCallID(toolCallID) != nil {
-		toolCallID = ""
-	}
 	ctx, cancel := b.detached(ctx)
 	defer cancel()
-	entry := run.Refusal{ToolCallID: toolCallID, ToolName: toolName, Code: f.Code, Reason: f.Reason, Detail: f.Detail}
+	entry := run.Refusal{
+		ToolCallID: safeID(call.ToolCallID), ToolName: b.catalogue.known(call.ToolName),
+		Code: f.Code, Reason: f.Reason, Detail: f.Detail,
+	}
 	if err := b.store.Refuse(ctx, rc.RunID, rc.Incarnation, entry, run.CountsAsRefusal(f.Code)); err != nil {
 		return storeFault(err)
 	}
 	return f
 }
 
-// Reject refuses a call that an inbound adapter could not even assemble: it is counted and
-// reported like any other refusal, and the fault to answer with is returned.
-func (b *Boundary) Reject(ctx context.Context, rc RunContext, toolCallID, toolName string, cause error) error {
-	since := b.clock.Now()
-	env := Envelope{RunID: rc.RunID, ToolCallID: toolCallID, ToolName: toolName}
-	return b.refused(ctx, since, rc, env, b.Refuse(ctx, rc, toolCallID, toolName, cause)).Fault
-}
-
-// detached returns a context of the store's own deadline that the caller cannot end.
-func (b *Boundary) detached(ctx context.Context) (context.Context, context.CancelFunc) {
+// detached returns a context with the store's own timeout that the caller cannot end.
+func (b *boundary) detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), b.opt.StoreTimeout)
 }
 
-func (b *Boundary) begin(ctx context.Context, rec invocation.Record, incarnation string, timeout time.Duration) (ports.Begun, error) {
+// begin creates the PROJECTING record. Its lease lasts for the execution, the settlement and a
+// margin, so that no reader calls a call lost that still works (S16).
+func (b *boundary) begin(ctx context.Context, rc RunContext, call Call, timeout time.Duration) (ports.Begun, error) {
 	// When the run has ended meanwhile, the store says so; only a caller that left is told here.
 	var ended *fault.Error
 	if cause := context.Cause(ctx); cause != nil && !errors.As(cause, &ended) {
 		return ports.Begun{}, fault.New(fault.ExecutionCancelled)
 	}
+	key := invocation.Key{RunID: call.RunID, ToolCallID: call.ToolCallID}
+	rec := invocation.Begin(key, NewToken(), call.ToolName, call.Request)
 	if err := limits.Check(rec.EncodedLen(), b.opt.Limits.Record, fault.RequestTooLarge); err != nil {
 		return ports.Begun{}, err
 	}
-	detached, cancel := b.detached(ctx)
+	ctx, cancel := b.detached(ctx)
 	defer cancel()
-	begun, err := b.store.Begin(detached, rec, incarnation, timeout+b.opt.StoreTimeout+b.opt.LeaseSlack)
+	begun, err := b.store.Begin(ctx, rec, rc.Incarnation, timeout+b.opt.StoreTimeout+b.opt.LeaseSlack)
 	if err != nil {
 		return ports.Begun{}, storeFault(err)
 	}
 	return begun, nil
+}
+
+// execute executes the plan and projects its answer; it returns the record's next, terminal state.
+func (b *boundary) execute(
+	ctx context.Context, entry catalogued, plan tool.Plan, begun ports.Begun, timeout time.Duration,
+) invocation.Record {
+	atDeadline := begun.Remaining <= timeout
+	limit, cause := timeout, fault.New(fault.ExecutionTimeout)
+	if atDeadline {
+		limit, cause = begun.Remaining, fault.New(fault.RunDeadlineExceeded)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, cause)
+	defer cancel()
+
+	raw, err := executed(ctx, entry.Executor, plan, b.opt.Limits.Raw)
+	if err != nil {
+		return begun.Record.Failed(ending(ctx, err, atDeadline), nil, b.opt.Limits)
+	}
+	bounds := plan.Bounds
+	bounds.AgentResult = b.opt.Limits.AgentResult
+	projection, err := projected(entry.Projector, raw, bounds)
+	if err != nil {
+		return begun.Record.Failed(err, raw, b.opt.Limits)
+	}
+	ready, err := begun.Record.Ready(raw, projection, b.opt.Limits)
+	if err != nil {
+		return begun.Record.Failed(err, raw, b.opt.Limits)
+	}
+	return ready
+}
+
+// settle stores the terminal record and returns the result. What could not be recorded is not
+// returned (S24).
+func (b *boundary) settle(ctx context.Context, next invocation.Record) Result {
+	ctx, cancel := b.detached(ctx)
+	defer cancel()
+	call := Call{RunID: next.RunID, ToolCallID: next.ToolCallID}
+	stored, err := b.store.Settle(ctx, next)
+	var res Result
+	switch fault.CodeOf(err) {
+	case "":
+		res = resultOf(stored)
+		if stored.Status == next.Status && stored.Digest == next.Digest {
+			res.AgentResult = next.AgentResult
+		}
+	case fault.ExecutionLost:
+		// The lease passed and a reader settled the record: it is EXECUTION_LOST for good.
+		res = refusal(call, err)
+		res.Recorded = true
+	default:
+		res = refusal(call, fault.Wrap(fault.StoreUnavailable, err))
+	}
+	res.sizes = next.Sizes
+	return res
 }
 
 // storeFault maps what a store returned: faults stay, anything else means that the store did
@@ -157,33 +171,6 @@ func storeFault(err error) error {
 	default:
 		return f
 	}
-}
-
-// run executes the plan and projects its answer; it returns the record's next, terminal state.
-func (b *Boundary) run(ctx context.Context, entry catalogued, plan tool.Plan, begun ports.Begun, timeout time.Duration) invocation.Record {
-	atDeadline := begun.Remaining <= timeout
-	bound, cause := timeout, fault.New(fault.ExecutionTimeout)
-	if atDeadline {
-		bound, cause = begun.Remaining, fault.New(fault.RunDeadlineExceeded)
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, bound, cause)
-	defer cancel()
-
-	raw, err := execute(ctx, entry.Executor, plan, b.opt.Limits.Raw)
-	if err != nil {
-		return begun.Record.Failed(ending(ctx, err, atDeadline), nil, b.opt.Limits)
-	}
-	bounds := plan.Bounds
-	bounds.AgentResult = b.opt.Limits.AgentResult
-	projection, err := project(entry.Projector, raw, bounds)
-	if err != nil {
-		return begun.Record.Failed(err, raw, b.opt.Limits)
-	}
-	ready, err := begun.Record.Ready(raw, projection, b.opt.Limits)
-	if err != nil {
-		return begun.Record.Failed(err, raw, b.opt.Limits)
-	}
-	return ready
 }
 
 // ending returns the fault of an execution that failed. When its context ended, the context's
@@ -206,13 +193,16 @@ func ending(ctx context.Context, err error, atDeadline bool) error {
 	return f
 }
 
-func execute(ctx context.Context, t ports.Executor, plan tool.Plan, limit limits.RawBytes) (raw json.RawMessage, err error) {
+// executed calls the executor. A panic or an answer that is not JSON is EXECUTION_FAILED.
+func executed(
+	ctx context.Context, e ports.Executor, plan tool.Plan, limit limits.RawBytes,
+) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			raw, err = nil, fault.Wrap(fault.ExecutionFailed, panicked{p})
 		}
 	}()
-	raw, err = t.Execute(ctx, plan, limit)
+	raw, err = e.Execute(ctx, plan, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -225,8 +215,10 @@ func execute(ctx context.Context, t ports.Executor, plan tool.Plan, limit limits
 	return raw, nil
 }
 
-// project calls the projector. Whatever it does wrong is PROJECTION_FAILED (S13).
-func project(p ports.Projector, raw json.RawMessage, bounds tool.Bounds) (projection evidence.Projection, err error) {
+// projected calls the projector. Whatever it does wrong is PROJECTION_FAILED (S13).
+func projected(
+	p ports.Projector, raw json.RawMessage, bounds tool.Bounds,
+) (projection evidence.Projection, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			projection, err = evidence.Projection{}, fault.Wrap(fault.ProjectionFailed, panicked{v})
@@ -238,6 +230,11 @@ func project(p ports.Projector, raw json.RawMessage, bounds tool.Bounds) (projec
 	}
 	return projection, err
 }
+
+// panicked carries a recovered panic's value to debug logs; it is never shown.
+type panicked struct{ value any }
+
+func (panicked) Error() string { return "panic in an adapter" }
 
 // NewToken returns 128 random bits as invocation.OwnerLength characters: an owner token or a
 // run's incarnation.

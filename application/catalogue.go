@@ -1,6 +1,3 @@
-// Package application holds the use cases: invoke a tool call, open and end runs, read
-// results, judge references. Everything that decides is in domain; everything that does I/O
-// stands behind ports. Use cases are concrete types.
 package application
 
 import (
@@ -37,8 +34,8 @@ type catalogued struct {
 
 var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// NewCatalogue returns the catalogue of the entries, or every reason why it is none: a name
-// that is not [a-z][a-z0-9_]{0,63} or is used twice, a missing projector, a tool that is not
+// NewCatalogue returns the catalogue of the entries. The error joins every fault of every entry: a
+// name that is not [a-z][a-z0-9_]{0,63} or is used twice, a missing projector, a tool that is not
 // read-only, a schema that is not JSON.
 func NewCatalogue(entries ...Entry) (*Catalogue, error) {
 	c := &Catalogue{entries: map[string]catalogued{}}
@@ -46,26 +43,38 @@ func NewCatalogue(entries ...Entry) (*Catalogue, error) {
 	var problems []error
 	for _, e := range entries {
 		about := e.Executor.Describe()
-		switch _, twice := c.entries[about.Name]; {
-		case !toolName.MatchString(about.Name):
-			problems = append(problems, fmt.Errorf("tool %q: the name must be a lower-case letter and up to 63 letters, digits and underscores", about.Name))
-		case twice:
-			problems = append(problems, fmt.Errorf("tool %q is registered twice", about.Name))
-		case e.Projector == nil:
-			problems = append(problems, fmt.Errorf("tool %q has no projector", about.Name))
-		case !about.ReadOnly:
-			problems = append(problems, fmt.Errorf("tool %q is not read-only; only read-only tools are served", about.Name))
-		case !json.Valid(about.InputSchema) || !json.Valid(about.OutputSchema):
-			problems = append(problems, fmt.Errorf("tool %q: inputSchema and outputSchema must be JSON", about.Name))
+		_, twice := c.entries[about.Name]
+		if fault := unservable(e, about, twice); fault != "" {
+			problems = append(problems, fmt.Errorf("tool %q: %s", about.Name, fault))
 		}
 		c.entries[about.Name] = catalogued{e, about}
 		for _, s := range about.DataSources {
 			sources[s] = true
 		}
 	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
 	c.names = slices.Sorted(maps.Keys(c.entries))
 	c.sources = slices.Sorted(maps.Keys(sources))
-	return c, errors.Join(problems...)
+	return c, nil
+}
+
+// unservable says why an entry cannot be served, or returns "".
+func unservable(e Entry, about tool.Description, twice bool) string {
+	switch {
+	case !toolName.MatchString(about.Name):
+		return "the name must be a lower-case letter and up to 63 letters, digits and underscores"
+	case twice:
+		return "two tools have this name"
+	case e.Projector == nil:
+		return "it has no projector"
+	case !about.ReadOnly:
+		return "it is not read-only; only read-only tools are served"
+	case !json.Valid(about.InputSchema) || !json.Valid(about.OutputSchema):
+		return "inputSchema and outputSchema must be JSON"
+	}
+	return ""
 }
 
 // Granted returns the descriptions of the tools that the grants allow, sorted by name, each
@@ -107,4 +116,12 @@ func (c *Catalogue) Check(g run.Grants) error {
 		}
 	}
 	return nil
+}
+
+// known returns the name when the catalogue has such a tool, else "": only then is it safe to log.
+func (c *Catalogue) known(name string) string {
+	if _, ok := c.entries[name]; !ok {
+		return ""
+	}
+	return name
 }

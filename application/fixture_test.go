@@ -85,6 +85,12 @@ var testLimits = limits.Limits{Request: 4 << 10, Raw: 16 << 10, Record: 32 << 10
 
 func newFixture(t *testing.T, options ...func(*application.Options)) *fixture {
 	t.Helper()
+	return newFixtureOn(t, func(s *store) ports.Store { return s }, options...)
+}
+
+// newFixtureOn is newFixture with the store wrapped.
+func newFixtureOn(t *testing.T, wrap func(*store) ports.Store, options ...func(*application.Options)) *fixture {
+	t.Helper()
 	f := &fixture{t: t, store: &store{Store: memory.New(wall{})}}
 	describe := func(name string) tool.Description {
 		return tool.Description{Name: name, ReadOnly: true, DataSources: []string{"shop"}, InputSchema: json.RawMessage(`{}`), OutputSchema: json.RawMessage(`{}`)}
@@ -93,54 +99,87 @@ func newFixture(t *testing.T, options ...func(*application.Options)) *fixture {
 	other := fake.NewExecutor(describe("other"), tool.Plan{})
 	catalogue, err := application.NewCatalogue(application.Entry{Executor: f.tool, Projector: fake.Projector{}}, application.Entry{Executor: other, Projector: fake.Projector{}})
 	require.NoError(t, err)
-	opt := application.Options{Limits: testLimits}
+	opt := application.Options{
+		Limits: testLimits, HarnessKeys: []application.HarnessKey{{Name: "h", Key: "harness-key"}},
+		Ceilings: application.Ceilings{
+			MaxTTL: time.Hour, RecordTTL: 24 * time.Hour,
+			Budget: run.Budget{MaxCalls: 50, MaxBytes: 1 << 20, MaxRefusals: 25},
+		},
+	}
 	for _, o := range options {
 		o(&opt)
 	}
 	core, logs := observer.New(zapcore.DebugLevel)
 	f.logs = logs
-	f.svc = &application.Service{
-		Catalogue: catalogue,
-		Boundary:  application.NewBoundary(catalogue, f.store, wall{}, zap.New(core), opt),
-		Runs: application.NewRuns(catalogue, f.store, f.store, tokens{}, application.Ceilings{
-			MaxTTL: time.Hour, RecordTTL: 24 * time.Hour,
-			Budget: run.Budget{MaxCalls: 50, MaxBytes: 1 << 20, MaxRefusals: 25},
-		}),
-		Auth: application.NewAuthenticator([]application.HarnessKey{{Name: "h", Key: "harness-key"}}, tokens{}),
-	}
+	f.svc = application.New(catalogue, wrap(f.store), tokens{}, wall{}, zap.New(core), opt)
 	return f
 }
 
+// harness is the trusted caller.
+var harness = application.Caller{Harness: "h"}
+
 func (f *fixture) open(id run.ID, change ...func(*application.OpenRequest)) application.RunContext {
 	f.t.Helper()
-	req := application.OpenRequest{RunID: id, Grants: run.Grants{Tools: []string{"fake"}, DataSources: []string{"shop"}}}
+	req := application.OpenRequest{
+		RunID: id, Grants: run.Grants{Tools: []string{"fake"}, DataSources: []string{"shop"}},
+	}
 	for _, c := range change {
 		c(&req)
 	}
-	r, token, err := f.svc.Runs.Open(f.t.Context(), req)
+	r, token, err := f.svc.Open(f.t.Context(), harness, req)
 	require.NoError(f.t, err)
 	require.NotEmpty(f.t, token)
-	return application.RunContext{RunID: r.ID, Incarnation: r.Incarnation, Grants: r.Grants}
+	return application.ContextOf(r)
 }
 
+// call calls the tool fake as the run's agent.
 func (f *fixture) call(rc application.RunContext, id string, request json.RawMessage) application.Result {
 	return f.callCtx(f.t.Context(), rc, id, request)
 }
 
-func (f *fixture) callCtx(ctx context.Context, rc application.RunContext, id string, request json.RawMessage) application.Result {
-	return f.svc.Boundary.Invoke(ctx, rc, f.svc.Catalogue.Envelope(rc, rc.RunID, id, "fake", request))
+func (f *fixture) callCtx(
+	ctx context.Context, rc application.RunContext, id string, request json.RawMessage,
+) application.Result {
+	call := application.Call{RunID: rc.RunID, ToolCallID: id, ToolName: "fake", Request: request}
+	return f.svc.Invoke(ctx, application.Caller{Agent: &rc}, call)
+}
+
+// code calls the tool fake and returns the code of the result's fault, "" for an answer.
+func (f *fixture) code(rc application.RunContext, id string, request json.RawMessage) fault.Code {
+	return codeOf(f.call(rc, id, request))
+}
+
+func codeOf(r application.Result) fault.Code {
+	if r.Fault == nil {
+		return ""
+	}
+	return r.Fault.Code
+}
+
+// requireFault fails unless the result has a fault with the code, which it returns.
+func requireFault(t *testing.T, code fault.Code, r application.Result, about ...any) *fault.Error {
+	t.Helper()
+	require.NotNil(t, r.Fault, about...)
+	require.Equal(t, code, r.Fault.Code, about...)
+	return r.Fault
+}
+
+func (f *fixture) end(id run.ID, to run.State) {
+	f.t.Helper()
+	_, err := f.svc.End(f.t.Context(), harness, id, to)
+	require.NoError(f.t, err)
 }
 
 func (f *fixture) record(id run.ID, toolCallID string) invocation.Record {
 	f.t.Helper()
-	r, err := f.svc.Runs.Record(f.t.Context(), id, toolCallID)
+	r, err := f.svc.Record(f.t.Context(), harness, id, toolCallID)
 	require.NoError(f.t, err)
 	return r
 }
 
 func (f *fixture) requireNoRecord(id run.ID, toolCallID string) {
 	f.t.Helper()
-	_, err := f.svc.Runs.Record(f.t.Context(), id, toolCallID)
+	_, err := f.svc.Record(f.t.Context(), harness, id, toolCallID)
 	require.Equal(f.t, fault.InvocationNotFound, fault.CodeOf(err))
 }
 

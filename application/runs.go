@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolboundary/toolboundary/domain/evidence"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
@@ -35,45 +36,36 @@ type OpenRequest struct {
 	MaxCallsPerTool map[string]int64
 }
 
-// TokenIssuer signs agent tokens.
-type TokenIssuer interface {
-	// Issue returns the token of the run: bound to its id, incarnation and grants, and valid
-	// for a while past the deadline, which the store judges.
-	Issue(r run.Run) (string, error)
+// runs are the harness's use cases on runs.
+type runs struct {
+	catalogue *Catalogue
+	store     ports.Store
+	tokens    Tokens
+	ceilings  Ceilings
+
+	mu       sync.Mutex
+	contexts map[run.ID]RunContext // a cache: grants never change within an incarnation
 }
 
-// Runs are the harness's use cases on runs.
-type Runs struct {
-	catalogue   *Catalogue
-	runs        ports.Runs
-	invocations ports.Invocations
-	tokens      TokenIssuer
-	ceilings    Ceilings
+// maxContexts bounds the cache of run contexts.
+const maxContexts = 4096
 
-	mu    sync.Mutex
-	known map[run.ID]RunContext // grants never change within an incarnation
+func newRuns(catalogue *Catalogue, store ports.Store, tokens Tokens, ceilings Ceilings) *runs {
+	return &runs{
+		catalogue: catalogue, store: store, tokens: tokens, ceilings: ceilings, contexts: map[run.ID]RunContext{},
+	}
 }
 
-// maxKnown bounds the cache of run contexts.
-const maxKnown = 4096
-
-// NewRuns returns the use cases over the store.
-func NewRuns(catalogue *Catalogue, runs ports.Runs, invocations ports.Invocations, tokens TokenIssuer, ceilings Ceilings) *Runs {
-	return &Runs{catalogue: catalogue, runs: runs, invocations: invocations, tokens: tokens, ceilings: ceilings, known: map[run.ID]RunContext{}}
-}
-
-// Open opens a run and returns it with its agent token; RUN_EXISTS when the id is taken.
-func (s *Runs) Open(ctx context.Context, req OpenRequest) (run.Run, string, error) {
+// open is Service.Open.
+func (s *runs) open(ctx context.Context, req OpenRequest) (run.Run, string, error) {
 	r, err := s.plan(req)
 	if err != nil {
 		return run.Run{}, "", err
 	}
-	trial := r
-	trial.Deadline = time.Unix(1<<33, 0)
-	if _, err := s.tokens.Issue(trial); err != nil {
-		return run.Run{}, "", fault.Because(fault.RequestInvalid, "GRANTS", "the grants do not fit an agent token: name fewer tools and data sources").WithCause(err)
+	if err := s.fitsToken(r); err != nil {
+		return run.Run{}, "", err
 	}
-	opened, err := s.runs.Open(ctx, r)
+	opened, err := s.store.Open(ctx, r)
 	if err != nil {
 		return run.Run{}, "", storeFault(err)
 	}
@@ -85,8 +77,20 @@ func (s *Runs) Open(ctx context.Context, req OpenRequest) (run.Run, string, erro
 	return opened, token, nil
 }
 
+// fitsToken returns REQUEST_INVALID when the grants make the agent token too long. It signs a
+// token on trial before the run is opened: a run without a token could never be used. The store
+// has not set the deadline yet, so one stands in that is longer in a token than any real one.
+func (s *runs) fitsToken(r run.Run) error {
+	r.Deadline = time.Unix(1<<33, 0)
+	if _, err := s.tokens.Issue(r); err != nil {
+		return fault.Because(fault.RequestInvalid, "GRANTS",
+			"the grants do not fit an agent token: name fewer tools and data sources").WithCause(err)
+	}
+	return nil
+}
+
 // plan checks a request against the ceilings.
-func (s *Runs) plan(req OpenRequest) (run.Run, error) {
+func (s *runs) plan(req OpenRequest) (run.Run, error) {
 	if err := req.RunID.Check(); err != nil {
 		return run.Run{}, err
 	}
@@ -100,35 +104,45 @@ func (s *Runs) plan(req OpenRequest) (run.Run, error) {
 	if ttl < time.Millisecond || ttl > s.ceilings.MaxTTL {
 		return run.Run{}, overCeiling("ttl_seconds", fmt.Sprintf("above 0 and at most %d", int64(s.ceilings.MaxTTL.Seconds())))
 	}
-	top := s.ceilings.Budget
-	budget := run.Budget{}
-	for _, b := range []struct {
-		name string
-		ask  *int64
-		most int64
-		into *int64
-	}{
-		{"budget.max_calls", req.MaxCalls, top.MaxCalls, &budget.MaxCalls},
-		{"budget.max_bytes", req.MaxBytes, top.MaxBytes, &budget.MaxBytes},
-		{"budget.max_refusals", req.MaxRefusals, top.MaxRefusals, &budget.MaxRefusals},
-	} {
-		*b.into = b.most
-		if b.ask != nil {
-			*b.into = *b.ask
-		}
-		if *b.into < 0 || *b.into > b.most {
-			return run.Run{}, overCeiling(b.name, fmt.Sprintf("from 0 to %d", b.most))
-		}
+	budget, err := s.budget(req)
+	if err != nil {
+		return run.Run{}, err
 	}
-	perTool, err := s.perTool(req, top.MaxCallsPerTool)
-	budget.MaxCallsPerTool = perTool
 	return run.Run{
 		ID: req.RunID, Incarnation: NewToken(), State: run.Active, TTL: ttl, RecordTTL: s.ceilings.RecordTTL,
-		Grants: run.Grants{Tools: sortedSet(req.Grants.Tools), DataSources: sortedSet(req.Grants.DataSources)}, Budget: budget,
-	}, err
+		Grants: run.Grants{Tools: sortedSet(req.Grants.Tools), DataSources: sortedSet(req.Grants.DataSources)},
+		Budget: budget,
+	}, nil
 }
 
-func (s *Runs) perTool(req OpenRequest, top map[string]int64) (map[string]int64, error) {
+// budget returns what the run may spend: what was asked for, else the ceiling.
+func (s *runs) budget(req OpenRequest) (run.Budget, error) {
+	top := s.ceilings.Budget
+	b := run.Budget{}
+	for _, part := range []struct {
+		name    string
+		ask     *int64
+		ceiling int64
+		into    *int64
+	}{
+		{"budget.max_calls", req.MaxCalls, top.MaxCalls, &b.MaxCalls},
+		{"budget.max_bytes", req.MaxBytes, top.MaxBytes, &b.MaxBytes},
+		{"budget.max_refusals", req.MaxRefusals, top.MaxRefusals, &b.MaxRefusals},
+	} {
+		*part.into = part.ceiling
+		if part.ask != nil {
+			*part.into = *part.ask
+		}
+		if *part.into < 0 || *part.into > part.ceiling {
+			return run.Budget{}, overCeiling(part.name, fmt.Sprintf("from 0 to %d", part.ceiling))
+		}
+	}
+	var err error
+	b.MaxCallsPerTool, err = s.perTool(req, top.MaxCallsPerTool)
+	return b, err
+}
+
+func (s *runs) perTool(req OpenRequest, top map[string]int64) (map[string]int64, error) {
 	perTool := map[string]int64{}
 	for _, name := range req.Grants.Tools {
 		if most, bounded := top[name]; bounded {
@@ -162,9 +176,9 @@ func sortedSet(list []string) []string {
 	return set
 }
 
-// Token returns a fresh agent token of a run that is still active.
-func (s *Runs) Token(ctx context.Context, id run.ID) (run.Run, string, error) {
-	r, err := s.load(ctx, id)
+// token is Service.Token.
+func (s *runs) token(ctx context.Context, id run.ID) (run.Run, string, error) {
+	r, err := s.find(ctx, id)
 	if err != nil {
 		return run.Run{}, "", err
 	}
@@ -186,22 +200,26 @@ type Overview struct {
 	Invocations []invocation.Record
 }
 
-// Overview returns the run, or RUN_NOT_FOUND.
-func (s *Runs) Overview(ctx context.Context, id run.ID) (Overview, error) {
-	r, err := s.load(ctx, id)
+// overview is Service.Find.
+func (s *runs) overview(ctx context.Context, id run.ID) (Overview, error) {
+	r, err := s.find(ctx, id)
 	if err != nil {
 		return Overview{}, err
 	}
-	o := Overview{Run: r}
-	found, err := s.invocations.Load(ctx, id, ports.Head, r.ToolCallIDs...)
+	found, err := s.store.Load(ctx, id, ports.Head, r.ToolCallIDs...)
 	if err != nil {
 		return Overview{}, storeFault(err)
 	}
+	o := Overview{Run: r}
 	for _, callID := range r.ToolCallIDs {
-		switch f, ok := found[callID]; {
-		case !ok:
+		f, ok := found[callID]
+		switch {
+		case !ok: // it expired
 		case f.Fault != nil:
-			o.Invocations = append(o.Invocations, invocation.Record{RunID: id, ToolCallID: callID, Status: invocation.Error, EvidenceStatus: "ERROR", ErrorCode: f.Fault.Code})
+			o.Invocations = append(o.Invocations, invocation.Record{
+				RunID: id, ToolCallID: callID, Status: invocation.Error, EvidenceStatus: evidence.Error,
+				ErrorCode: f.Fault.Code,
+			})
 		default:
 			o.Invocations = append(o.Invocations, f.Record)
 		}
@@ -209,71 +227,73 @@ func (s *Runs) Overview(ctx context.Context, id run.ID) (Overview, error) {
 	return o, nil
 }
 
-// End cancels or completes a run; its calls in flight are stopped on every replica.
-func (s *Runs) End(ctx context.Context, id run.ID, to run.State) (Overview, error) {
+// end is Service.End.
+func (s *runs) end(ctx context.Context, id run.ID, to run.State) (Overview, error) {
 	if err := id.Check(); err != nil {
 		return Overview{}, err
 	}
-	if _, err := s.runs.End(ctx, id, to); err != nil {
+	if _, err := s.store.End(ctx, id, to); err != nil {
 		return Overview{}, storeFault(err)
 	}
-	return s.Overview(ctx, id)
+	return s.overview(ctx, id)
 }
 
-func (s *Runs) load(ctx context.Context, id run.ID) (run.Run, error) {
+// find returns the run, or RUN_NOT_FOUND.
+func (s *runs) find(ctx context.Context, id run.ID) (run.Run, error) {
 	if err := id.Check(); err != nil {
 		return run.Run{}, err
 	}
-	r, err := s.runs.Find(ctx, id)
+	r, err := s.store.Find(ctx, id)
 	if err != nil {
 		return run.Run{}, storeFault(err)
 	}
 	return r, nil
 }
 
-// Context returns the run context that a harness acts with. It is cached per incarnation:
-// grants never change, and everything that does is judged by the store in Begin.
-func (s *Runs) Context(ctx context.Context, id run.ID) (RunContext, error) {
+// context returns the run context that a harness acts with, and whether it comes from the cache.
+// It is cached per incarnation: grants never change, and the store judges the rest in Begin.
+func (s *runs) context(ctx context.Context, id run.ID) (rc RunContext, cached bool, err error) {
 	s.mu.Lock()
-	rc, ok := s.known[id]
+	rc, cached = s.contexts[id]
 	s.mu.Unlock()
-	if ok {
-		return rc, nil
+	if cached {
+		return rc, true, nil
 	}
-	r, err := s.load(ctx, id)
+	r, err := s.find(ctx, id)
 	if err != nil {
-		return RunContext{}, err
+		return RunContext{}, false, err
 	}
-	return s.remember(r), nil
+	return s.remember(r), false, nil
 }
 
-func (s *Runs) remember(r run.Run) RunContext {
-	rc := RunContext{RunID: r.ID, Incarnation: r.Incarnation, Grants: r.Grants}
+func (s *runs) remember(r run.Run) RunContext {
+	rc := ContextOf(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.known) >= maxKnown {
-		clear(s.known)
+	if len(s.contexts) >= maxContexts {
+		clear(s.contexts)
 	}
-	s.known[r.ID] = rc
+	s.contexts[r.ID] = rc
 	return rc
 }
 
-// Current returns RUN_NOT_FOUND unless the store knows the run in the context's incarnation: a
-// token of an earlier run of the same id reads nothing of this one.
-func (s *Runs) Current(ctx context.Context, rc RunContext) error {
-	r, err := s.load(ctx, rc.RunID)
-	if err == nil && r.Incarnation != rc.Incarnation {
+// forget drops the cached context of a run that the store does not know in that incarnation.
+func (s *runs) forget(id run.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.contexts, id)
+}
+
+// known returns RUN_NOT_FOUND unless the store knows the run: for an agent in the incarnation of
+// its token, so that a token of an earlier run of the same id reads nothing of this one.
+func (s *runs) known(ctx context.Context, c Caller, id run.ID) error {
+	if c.Agent == nil {
+		_, _, err := s.context(ctx, id)
+		return err
+	}
+	r, err := s.find(ctx, id)
+	if err == nil && r.Incarnation != c.Agent.Incarnation {
 		err = fault.New(fault.RunNotFound)
 	}
 	return err
-}
-
-// Forget drops the cached context of a run that the store no longer knows, and reports whether
-// there was one.
-func (s *Runs) Forget(id run.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, cached := s.known[id]
-	delete(s.known, id)
-	return cached
 }

@@ -25,7 +25,7 @@ func checkObject(request []byte) error {
 		case err == io.EOF:
 			return nil
 		case errors.Is(err, jsontext.ErrDuplicateName):
-			return invalidAt(dec, "DUPLICATE_MEMBER", "a member name stands twice in one object")
+			return invalidAt(dec, "DUPLICATE_MEMBER", "duplicate member name")
 		case err != nil:
 			return invalidAt(dec, "JSON", "the request is not valid JSON in UTF-8")
 		case dec.StackDepth() > limits.MaxDepth:

@@ -53,8 +53,7 @@ type Tokens struct {
 }
 
 var (
-	_ application.TokenIssuer   = (*Tokens)(nil)
-	_ application.TokenVerifier = (*Tokens)(nil)
+	_ application.Tokens = (*Tokens)(nil)
 
 	keyID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 	// Go's base64 decoder skips line breaks, also in strict mode: a token is checked whole.

@@ -30,24 +30,14 @@ func (a *api) invoke(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, a.refuse(x, call, err)
 	}
-	leave, err := enter(a.slots)
-	if err != nil {
-		return answer{}, err
-	}
-	defer leave()
 	a.opt.Metrics.began()
 	defer a.opt.Metrics.ended()
-	return resultAnswer(x, a.svc.Invoke(x.r.Context(), x.caller, x.runID, call.id, call.tool, call.request))
+	return resultAnswer(x, a.svc.Invoke(x.r.Context(), x.caller, x.call(call)))
 }
 
-// enter takes a slot, or returns RATE_LIMITED.
-func enter(slots chan struct{}) (leave func(), err error) {
-	select {
-	case slots <- struct{}{}:
-		return func() { <-slots }, nil
-	default:
-		return nil, fault.New(fault.RateLimited)
-	}
+// call returns the tool call of a body as the application takes it.
+func (x *exchange) call(body toolCall) application.Call {
+	return application.Call{RunID: x.runID, ToolCallID: body.id, ToolName: body.tool, Request: body.request}
 }
 
 // refuse counts a call that could not be assembled as a refusal of the caller's run, whose end
@@ -59,7 +49,7 @@ func (a *api) refuse(x *exchange, call toolCall, err error) error {
 	if agent := x.caller.Agent; agent != nil && agent.RunID != x.runID {
 		err = fault.New(fault.RunMismatch)
 	}
-	return a.svc.Reject(x.r.Context(), x.caller, x.runID, call.id, call.tool, err)
+	return a.svc.Refuse(x.r.Context(), x.caller, x.call(call), err)
 }
 
 // toolCall is the body of a tool call, as far as it could be read.
@@ -91,7 +81,7 @@ func (x *exchange) readCall(limit int64) (toolCall, error) {
 			return call, err
 		}
 		if seen[name] {
-			return call, invalid("DUPLICATE_MEMBER", "a member stands twice in one object")
+			return call, invalid("DUPLICATE_MEMBER", "duplicate member name")
 		}
 		seen[name] = true
 		if err := call.member(dec, name); err != nil {
@@ -168,15 +158,8 @@ func resultAnswer(x *exchange, res application.Result) (answer, error) {
 	return ans, err
 }
 
-// result returns an earlier call's bounded result again. Reading has slots of its own: it costs
-// the agent's run nothing and must not cost others theirs, and a full service still tells of the
-// calls that it runs.
+// result returns an earlier call's bounded result again.
 func (a *api) result(x *exchange) (answer, error) {
-	leave, err := enter(a.reads)
-	if err != nil {
-		return answer{}, err
-	}
-	defer leave()
 	res, err := a.svc.Result(x.r.Context(), x.caller, x.runID, x.toolCallID)
 	if err != nil {
 		return answer{}, err
@@ -196,7 +179,7 @@ func (a *api) resultByQuery(x *exchange) (answer, error) {
 
 // record returns the canonical record as it is stored.
 func (a *api) record(x *exchange) (answer, error) {
-	r, err := a.svc.Runs.Record(x.r.Context(), x.runID, x.toolCallID)
+	r, err := a.svc.Record(x.r.Context(), x.caller, x.runID, x.toolCallID)
 	if err != nil {
 		return answer{}, err
 	}
@@ -205,9 +188,5 @@ func (a *api) record(x *exchange) (answer, error) {
 
 // tools lists what the caller may use: an agent its grants, a harness everything.
 func (a *api) tools(x *exchange) (answer, error) {
-	grants := a.svc.Catalogue.All()
-	if x.caller.Agent != nil {
-		grants = x.caller.Agent.Grants
-	}
-	return respond(http.StatusOK, toolsOf(a.svc.Catalogue.Granted(grants)))
+	return respond(http.StatusOK, toolsOf(a.svc.Tools(x.caller)))
 }

@@ -193,7 +193,7 @@ func TestTools(t *testing.T) {
 }
 
 func TestRateLimit(t *testing.T) {
-	s := newSite(t, httpapi.Options{MaxConcurrent: 2}, application.Options{})
+	s := newSite(t, httpapi.Options{}, application.Options{MaxConcurrent: 2})
 	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	var running sync.WaitGroup
 	for i := range 2 {

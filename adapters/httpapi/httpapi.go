@@ -26,12 +26,6 @@ type Options struct {
 	// RequestLimit is the most bytes of a tool's request, as the boundary judges it: it decides
 	// how much of a body is read at all. The default is that of limits.Default.
 	RequestLimit limits.RequestBytes
-	// MaxConcurrent is how many tool calls this process runs at once; more are RATE_LIMITED.
-	// Default 256.
-	MaxConcurrent int
-	// Slots, when set, are shared with other inbound adapters, and their number takes the place
-	// of MaxConcurrent.
-	Slots chan struct{}
 	// Ready is asked by /readyz and must answer promptly; nil means always ready.
 	Ready func(context.Context) Readiness
 	// Metrics are told of every answer and served at /metrics; nil means none.
@@ -43,17 +37,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	if o.RequestLimit < 0 || o.MaxConcurrent < 0 {
-		return o, errors.New("httpapi: limits must not be negative")
+	if o.RequestLimit < 0 {
+		return o, errors.New("httpapi: RequestLimit must not be negative")
 	}
 	if o.RequestLimit == 0 {
 		o.RequestLimit = limits.Default().Request
-	}
-	if o.MaxConcurrent == 0 {
-		o.MaxConcurrent = 256
-	}
-	if o.Slots == nil {
-		o.Slots = make(chan struct{}, o.MaxConcurrent)
 	}
 	if o.Ready == nil {
 		o.Ready = func(context.Context) Readiness { return Readiness{} }
@@ -66,12 +54,10 @@ func (o Options) withDefaults() (Options, error) {
 
 // api holds what the handlers of all routes share.
 type api struct {
-	svc   *application.Service
-	log   *zap.Logger
-	opt   Options
-	slots chan struct{} // one element for each tool call in flight
-	reads chan struct{} // one element for each result that is being read again
-	doc   []byte
+	svc *application.Service
+	log *zap.Logger
+	opt Options
+	doc []byte
 }
 
 // New returns the handler of the API. It fails only for options that make no sense.
@@ -80,7 +66,7 @@ func New(svc *application.Service, log *zap.Logger, opt Options) (http.Handler, 
 	if err != nil {
 		return nil, err
 	}
-	a := &api{svc: svc, log: log.Named("http"), opt: opt, slots: opt.Slots, reads: make(chan struct{}, cap(opt.Slots))}
+	a := &api{svc: svc, log: log.Named("http"), opt: opt}
 	routes := append(a.runRoutes(), a.callRoutes()...)
 	routes = append(routes, a.openRoutes()...)
 	if !opt.SeparateAdmin {

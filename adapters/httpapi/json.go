@@ -76,7 +76,7 @@ func checkSyntax(body []byte) error {
 // syntax returns the fault of a text that is no strict JSON, without a word of the parser's.
 func syntax(err error) *fault.Error {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
-		return invalid("DUPLICATE_MEMBER", "a member stands twice in one object").WithCause(err)
+		return invalid("DUPLICATE_MEMBER", "duplicate member name").WithCause(err)
 	}
 	return invalid("JSON", "the body is not one JSON object in UTF-8").WithCause(err)
 }

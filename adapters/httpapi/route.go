@@ -142,13 +142,14 @@ func (a *api) serve(x *exchange) {
 	a.write(x, ans)
 }
 
-// admit checks the credentials against the route.
+// admit checks the credentials against the route, before any body is read. The service checks again
+// what the caller may do.
 func (a *api) admit(x *exchange) error {
 	if x.route.who == anyone {
 		return nil
 	}
 	var err error
-	if x.caller, err = a.svc.Auth.Authenticate(bearer(x.r)); err != nil {
+	if x.caller, err = a.svc.Authenticate(bearer(x.r)); err != nil {
 		return err
 	}
 	if x.route.who == harness {

@@ -25,7 +25,7 @@ func (a *api) open(x *exchange) (answer, error) {
 	if err := x.into(openBytes, &body); err != nil {
 		return answer{}, err
 	}
-	opened, token, err := a.svc.Runs.Open(x.r.Context(), application.OpenRequest{
+	opened, token, err := a.svc.Open(x.r.Context(), x.caller, application.OpenRequest{
 		RunID: body.RunID, TTL: duration(body.TTLSeconds),
 		Grants:   run.Grants{Tools: body.Tools, DataSources: body.DataSources},
 		MaxCalls: body.Budget.MaxCalls, MaxBytes: body.Budget.MaxBytes, MaxRefusals: body.Budget.MaxRefusals,
@@ -51,7 +51,7 @@ func (a *api) token(x *exchange) (answer, error) {
 	if err := x.nothing(); err != nil {
 		return answer{}, err
 	}
-	r, token, err := a.svc.Runs.Token(x.r.Context(), x.runID)
+	r, token, err := a.svc.Token(x.r.Context(), x.caller, x.runID)
 	if err != nil {
 		return answer{}, err
 	}
@@ -59,7 +59,7 @@ func (a *api) token(x *exchange) (answer, error) {
 }
 
 func (a *api) find(x *exchange) (answer, error) {
-	o, err := a.svc.Runs.Overview(x.r.Context(), x.runID)
+	o, err := a.svc.Find(x.r.Context(), x.caller, x.runID)
 	if err != nil {
 		return answer{}, err
 	}
@@ -71,7 +71,7 @@ func (a *api) end(to run.State) func(*exchange) (answer, error) {
 		if err := x.nothing(); err != nil {
 			return answer{}, err
 		}
-		o, err := a.svc.Runs.End(x.r.Context(), x.runID, to)
+		o, err := a.svc.End(x.r.Context(), x.caller, x.runID, to)
 		if err != nil {
 			return answer{}, err
 		}
@@ -88,7 +88,7 @@ func (a *api) judge(x *exchange) (answer, error) {
 	for _, ref := range body.References {
 		refs = append(refs, application.Reference{RunID: ref.RunID, ToolCallID: ref.ToolCallID})
 	}
-	judged, err := a.svc.Runs.Judge(x.r.Context(), x.runID, refs)
+	judged, err := a.svc.References(x.r.Context(), x.caller, x.runID, refs)
 	if err != nil {
 		return answer{}, err
 	}

@@ -66,19 +66,6 @@ func TestS06_TheRunsEndReachesTheCall(t *testing.T) {
 	require.NotContains(t, r.text, "restart", "that is for stdio")
 }
 
-func TestCallsAtOnceAreBounded(t *testing.T) {
-	s := serve(t, mcpserver.Options{MaxConcurrent: 1})
-	var done sync.WaitGroup
-	done.Go(func() { s.call("call_1", `{"do":"hold","answer":[1]}`) })
-	require.NoError(t, s.Probe.Await(soon(t), running(1)))
-	r := s.call("call_2", `{"answer":[1]}`)
-	require.True(t, r.Result.IsError)
-	require.Equal(t, "RATE_LIMITED", r.code())
-	s.Probe.Release()
-	done.Wait()
-	require.Empty(t, s.call("call_2", `{"answer":[1]}`).code(), "and the same id is free still")
-}
-
 func TestTheTraceReachesTheLog(t *testing.T) {
 	s := serve(t, mcpserver.Options{})
 	_, r := s.post(callOf("probe", `{"answer":[1]}`,

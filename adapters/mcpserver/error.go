@@ -30,10 +30,10 @@ func protocolError(id json.RawMessage, protocol *jsonrpc.Error, f *fault.Error) 
 	}{"2.0", id, &withData})
 }
 
-// reject counts a message that is none as a refusal of the caller's run, and returns the
-// protocol error and the fault to answer: the given one, or what overrides it. A method that
-// is not served is nobody's wrongdoing: clients probe for what there is.
-func (s *Server) reject(ctx context.Context, caller application.Caller, cause error) (*jsonrpc.Error, *fault.Error) {
+// refuse counts an invalid message as a refusal of the caller's run, and returns the protocol
+// error and the fault to answer: the given one, or what overrides it. A method that is not
+// served is not counted: clients probe for what there is.
+func (s *Server) refuse(ctx context.Context, caller application.Caller, cause error) (*jsonrpc.Error, *fault.Error) {
 	protocol := errNotMessage
 	errors.As(cause, &protocol)
 	if protocol == errNoMethod {
@@ -43,7 +43,7 @@ func (s *Server) reject(ctx context.Context, caller application.Caller, cause er
 	if protocol == errTooLarge {
 		own = fault.New(fault.RequestTooLarge)
 	}
-	f := fault.Of(s.svc.Reject(ctx, caller, caller.Agent.RunID, "", "", own))
+	f := fault.Of(s.svc.Refuse(ctx, caller, application.Call{RunID: caller.Agent.RunID}, own))
 	if f.Code != own.Code {
 		return &jsonrpc.Error{Code: protocol.Code, Message: f.Code.Sentence()}, f
 	}

@@ -33,7 +33,7 @@ func (s *Server) Handler() http.Handler {
 		})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.hostAllowed(r) || s.origin.Check(r) != nil {
-			deny(w, http.StatusForbidden, nil, errOrigin, fault.Because(fault.Forbidden, "ORIGIN", errOrigin.Message))
+			answerError(w, http.StatusForbidden, nil, errOrigin, fault.Because(fault.Forbidden, "ORIGIN", errOrigin.Message))
 			return
 		}
 		caller, ok := s.authenticate(w, r)
@@ -79,19 +79,19 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (applicati
 	if !strings.EqualFold(scheme, "Bearer") {
 		token = ""
 	}
-	caller, err := s.svc.Auth.Authenticate(strings.TrimSpace(token))
+	caller, err := s.svc.Authenticate(strings.TrimSpace(token))
 	if err != nil {
 		challenge := `Bearer realm="toolboundary"`
 		if token != "" {
 			challenge += `, error="invalid_token"`
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
-		deny(w, http.StatusUnauthorized, nil, errNoToken, fault.Of(err))
+		answerError(w, http.StatusUnauthorized, nil, errNoToken, fault.Of(err))
 		return application.Caller{}, false
 	}
 	if caller.Agent == nil {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolboundary", error="insufficient_scope"`)
-		deny(w, http.StatusForbidden, nil, errHarness, fault.Because(fault.Forbidden, "AGENT_TOKEN_NEEDED", errHarness.Message))
+		answerError(w, http.StatusForbidden, nil, errHarness, fault.Because(fault.Forbidden, "AGENT_TOKEN_NEEDED", errHarness.Message))
 		return application.Caller{}, false
 	}
 	return caller, true
@@ -116,23 +116,23 @@ func statusOf(protocol *jsonrpc.Error, r *http.Request) int {
 	return http.StatusOK
 }
 
-// receive reads and parses the message. What is no message is counted as a refusal of the run.
+// receive reads and parses the message. An invalid message is counted as a refusal of the run.
 func (s *Server) receive(w http.ResponseWriter, r *http.Request, caller application.Caller) (*http.Request, bool) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.opt.MaxMessage)))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		protocol, f := s.reject(r.Context(), caller, errTooLarge)
-		deny(w, http.StatusRequestEntityTooLarge, nil, protocol, f)
+		protocol, f := s.refuse(r.Context(), caller, errTooLarge)
+		answerError(w, http.StatusRequestEntityTooLarge, nil, protocol, f)
 		return nil, false
 	case err != nil:
-		deny(w, http.StatusBadRequest, nil, errNotMessage, fault.New(fault.RequestInvalid))
+		answerError(w, http.StatusBadRequest, nil, errNotMessage, fault.New(fault.RequestInvalid))
 		return nil, false
 	}
 	m, err := parse(data)
 	if err != nil {
-		protocol, f := s.reject(r.Context(), caller, err)
-		deny(w, statusOf(protocol, r), m.id, protocol, f)
+		protocol, f := s.refuse(r.Context(), caller, err)
+		answerError(w, statusOf(protocol, r), m.id, protocol, f)
 		return nil, false
 	}
 	ctx := context.WithValue(r.Context(), inboundKey{}, inbound{message: m, caller: caller, header: r.Header})
@@ -141,8 +141,8 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request, caller applicat
 	return r, true
 }
 
-// deny answers with a JSON-RPC error that carries the safe error body.
-func deny(w http.ResponseWriter, status int, id json.RawMessage, protocol *jsonrpc.Error, f *fault.Error) {
+// answerError answers with a JSON-RPC error that carries the safe error body.
+func answerError(w http.ResponseWriter, status int, id json.RawMessage, protocol *jsonrpc.Error, f *fault.Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(protocolError(id, protocol, f)) // a client that is gone needs no answer

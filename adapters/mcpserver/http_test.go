@@ -117,7 +117,7 @@ func TestMalformedMessagesAreProtocolErrorsAndCount(t *testing.T) {
 		require.Equal(t, "REQUEST_INVALID", r.code())
 		require.EqualValues(t, i+1, s.run("r1").Usage.Refusals)
 	}
-	_, err := s.Runs.End(t.Context(), "r1", run.Cancelled)
+	_, err := s.End(t.Context(), rig.Harness, "r1", run.Cancelled)
 	require.NoError(t, err)
 	_, r := s.post(`{"jsonrpc":`)
 	require.Equal(t, "RUN_INACTIVE", r.code())

@@ -65,7 +65,7 @@ func (s *Server) sources(call message, header http.Header) ([]source, json.RawMe
 	}
 	taken := splice(arguments, argumentName)
 	if taken.twice {
-		return nil, arguments, fault.Because(fault.ToolCallIDInvalid, "TWICE", "the argument "+argumentName+" stands twice")
+		return nil, arguments, fault.Because(fault.ToolCallIDInvalid, "TWICE", "duplicate argument "+argumentName)
 	}
 	if taken.value != nil {
 		found = append(found, quoted("the argument "+argumentName, taken.value))

@@ -17,7 +17,7 @@ func (s *Server) listTools(in inbound, req mcp.Request) (mcp.Result, error) {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such page: the list has one"}
 	}
 	list := &mcp.ListToolsResult{Tools: []*mcp.Tool{}, Cacheable: mcp.Cacheable{CacheScope: "private"}}
-	for _, about := range s.svc.Catalogue.Granted(in.caller.Agent.Grants) {
+	for _, about := range s.svc.Tools(in.caller) {
 		list.Tools = append(list.Tools, s.describe(about))
 	}
 	return list, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// message is one JSON-RPC message, read strictly: no member stands twice in it and all of it
+// message is one JSON-RPC message, read strictly: no object in it has a duplicate member and all of it
 // is valid UTF-8, except inside a tool's arguments, which the boundary judges as they are.
 type message struct {
 	// id is the id of a request as it was sent; nil for a notification, and when it is no id.
@@ -37,7 +37,7 @@ var served = []string{
 // The sentences of protocol errors; none repeats what was sent.
 var (
 	errNotJSON    = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message is not valid JSON in UTF-8"}
-	errDuplicate  = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a member name stands twice in one object of the message"}
+	errDuplicate  = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "duplicate member name in the message"}
 	errNotMessage = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is not one JSON-RPC 2.0 request, notification or response; batches are not served"}
 	errTooLarge   = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is larger than the limit"}
 	errNotCall    = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "tools/call needs params with the tool's name and, when there are any, arguments and _meta as objects"}
@@ -173,7 +173,7 @@ func lenient(data []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// strict returns an error unless the value is in valid UTF-8 and no member stands twice in it.
+// strict returns an error unless the value is in valid UTF-8 and no object in it has a duplicate member.
 func strict(value jsontext.Value) error {
 	switch {
 	case value.IsValid():

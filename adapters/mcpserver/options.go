@@ -11,8 +11,6 @@ const (
 	RunKey = "toolboundary/runId"
 	// DefaultHeader is the HTTP header that carries the tool_call_id.
 	DefaultHeader = "Tool-Call-Id"
-	// DefaultMaxConcurrent is how many tool calls run at once.
-	DefaultMaxConcurrent = 64
 	// DefaultMaxMessage is the most bytes of one JSON-RPC message. It is above the request
 	// limit, so that a request that is only a little too large still gets its own refusal.
 	DefaultMaxMessage = 1 << 20
@@ -43,12 +41,6 @@ type Options struct {
 	// By default a handler that is reached over a loopback address answers to loopback names
 	// only (DNS rebinding) and any other to all.
 	AllowedHosts []string
-	// MaxConcurrent is how many tool calls may run at once; more are RATE_LIMITED. Default
-	// DefaultMaxConcurrent.
-	MaxConcurrent int
-	// Slots, when set, are shared with other inbound adapters, and their number takes the place
-	// of MaxConcurrent.
-	Slots chan struct{}
 	// MaxMessage is the most bytes of one message; default DefaultMaxMessage.
 	MaxMessage int
 }
@@ -62,9 +54,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Header == "" {
 		o.Header = DefaultHeader
-	}
-	if o.MaxConcurrent <= 0 {
-		o.MaxConcurrent = DefaultMaxConcurrent
 	}
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = DefaultMaxMessage

@@ -39,29 +39,24 @@ func (s *Server) unknownTool(ctx context.Context, in inbound) (mcp.Result, error
 }
 
 func (s *Server) invoke(ctx context.Context, in inbound) application.Result {
-	rc := *in.caller.Agent
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	default:
-		return refused(rc.RunID, fault.New(fault.RateLimited))
-	}
 	if trace := traceID(in.message, in.header); trace != "" {
 		ctx = application.WithTraceID(ctx, trace)
 	}
-	id, arguments, err := s.identify(in.message, in.header, in.requestID)
-	if err != nil {
-		return refused(rc.RunID, s.svc.Reject(ctx, in.caller, rc.RunID, "", in.name, err))
+	call := application.Call{RunID: in.caller.Agent.RunID, ToolName: in.name}
+	var err error
+	if call.ToolCallID, call.Request, err = s.identify(in.message, in.header, in.requestID); err != nil {
+		return refused(call.RunID, s.svc.Refuse(ctx, in.caller, application.Call{RunID: call.RunID, ToolName: in.name}, err))
 	}
-	named := rc.RunID
 	if sent := splice(in.meta, RunKey).value; sent != nil {
-		named = run.ID(quoted("", sent).id) // what is no text names no run
+		call.RunID = run.ID(quoted("", sent).id) // a value that is not a string names no run
 	}
-	return s.svc.Invoke(ctx, in.caller, named, id, in.name, arguments)
+	return s.svc.Invoke(ctx, in.caller, call)
 }
 
 func refused(id run.ID, err error) application.Result {
-	return application.Result{RunID: id, Status: invocation.Error, EvidenceStatus: evidence.Error, Fault: fault.Of(err)}
+	return application.Result{
+		RunID: id, Status: invocation.Error, EvidenceStatus: evidence.Error, Fault: fault.Of(err),
+	}
 }
 
 // body is what an agent gets of a call, on every inbound adapter alike.

@@ -45,7 +45,7 @@ func serve(t *testing.T, opt mcpserver.Options) *served {
 // open opens a run with the grants and returns its agent token.
 func (s *served) open(id run.ID, grants run.Grants) string {
 	s.t.Helper()
-	_, token, err := s.Runs.Open(s.t.Context(), application.OpenRequest{RunID: id, Grants: grants})
+	_, token, err := s.Service.Open(s.t.Context(), rig.Harness, application.OpenRequest{RunID: id, Grants: grants})
 	require.NoError(s.t, err)
 	return token
 }

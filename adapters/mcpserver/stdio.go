@@ -63,7 +63,7 @@ const grace = time.Second
 const extraKey = "toolboundary/inbound"
 
 // stdioConn reads messages line by line. The SDK's own connection ends at the first line that
-// is no message and hides the JSON-RPC id from handlers; this one answers such a line with a
+// is not a message and hides the JSON-RPC id from handlers; this one answers such a line with a
 // protocol error, and hands the id on.
 type stdioConn struct {
 	server *Server
@@ -192,9 +192,9 @@ func (c *stdioConn) inbound(m message, req *jsonrpc.Request) inbound {
 	return in
 }
 
-// refuse answers a line that is no message.
+// refuse answers a line that is not a message.
 func (c *stdioConn) refuse(ctx context.Context, id json.RawMessage, cause error) error {
-	protocol, f := c.server.reject(ctx, c.caller, cause)
+	protocol, f := c.server.refuse(ctx, c.caller, cause)
 	return c.write(protocolError(id, protocol, f))
 }
 

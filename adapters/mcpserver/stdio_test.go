@@ -12,9 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolboundary/toolboundary/adapters/mcpserver"
+	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/test/rig"
 )
 
 // piped is a stdio server on run r1, with its ends in the test's hands.
@@ -29,8 +31,7 @@ type piped struct {
 func pipe(t *testing.T, opt mcpserver.Options) *piped {
 	t.Helper()
 	s := serve(t, opt)
-	rc, err := s.Runs.Context(t.Context(), "r1")
-	require.NoError(t, err)
+	rc := application.ContextOf(s.Find(t, "r1"))
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
@@ -186,7 +187,7 @@ func TestStdioEndsWithItsContext(t *testing.T) {
 func TestS06_AnEndedRunSaysToRestartTheServer(t *testing.T) {
 	p := pipe(t, mcpserver.Options{})
 	p.hello()
-	_, err := p.Runs.End(t.Context(), "r1", run.Completed)
+	_, err := p.End(t.Context(), rig.Harness, "r1", run.Completed)
 	require.NoError(t, err)
 	r := p.ask(stdioCall(`7`, `{"answer":[1]}`))
 	require.Equal(t, "RUN_INACTIVE", r.code())

@@ -24,6 +24,7 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
 	"github.com/toolboundary/toolboundary/adapters/redisstore"
 	"github.com/toolboundary/toolboundary/application"
+	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/test/servers"
@@ -153,6 +154,9 @@ func (wall) Now() time.Time { return time.Now() }
 type noTokens struct{}
 
 func (noTokens) Issue(run.Run) (string, error) { return "", nil }
+func (noTokens) Verify(string) (application.RunContext, error) {
+	return application.RunContext{}, fault.New(fault.Unauthenticated)
+}
 
 // boundary is the whole of it: guard, budgets, record, projection.
 func boundary(b *testing.B, db *servers.MySQL, rd *servers.RedisServer, user, password string) side {
@@ -169,19 +173,24 @@ func boundary(b *testing.B, db *servers.MySQL, rd *servers.RedisServer, user, pa
 	b.Cleanup(func() { _ = store.Close() })
 	catalogue, err := application.NewCatalogue(application.Entry{Executor: tool, Projector: mysqlrows.Projector{}})
 	require.NoError(b, err)
-	bound := application.NewBoundary(catalogue, store, wall{}, zap.NewNop(), application.Options{})
-	runs := application.NewRuns(catalogue, store, store, noTokens{}, application.Ceilings{MaxTTL: time.Hour, RecordTTL: time.Hour,
-		Budget: run.Budget{MaxCalls: 1 << 40, MaxBytes: 1 << 50, MaxRefusals: 10}})
-	r, _, err := runs.Open(b.Context(), application.OpenRequest{RunID: "bench", Grants: catalogue.All()})
+	svc := application.New(catalogue, store, noTokens{}, wall{}, zap.NewNop(), application.Options{
+		Ceilings: application.Ceilings{MaxTTL: time.Hour, RecordTTL: time.Hour,
+			Budget: run.Budget{MaxCalls: 1 << 40, MaxBytes: 1 << 50, MaxRefusals: 10}},
+	})
+	harness := application.Caller{Harness: "bench"}
+	r, _, err := svc.Open(b.Context(), harness, application.OpenRequest{RunID: "bench", Grants: catalogue.All()})
 	require.NoError(b, err)
-	rc := application.RunContext{RunID: r.ID, Incarnation: r.Incarnation, Grants: r.Grants}
+	rc := application.ContextOf(r)
+	agent := application.Caller{Agent: &rc}
 	var n atomic.Int64
 	return side{"boundary", func(ctx context.Context, kind string) error {
 		request, err := json.Marshal(map[string]any{"data_source": "bench", "sql": statement, "params": []any{kind}})
 		if err != nil {
 			return err
 		}
-		res := bound.Invoke(ctx, rc, catalogue.Envelope(rc, "bench", fmt.Sprintf("call_%d", n.Add(1)), mysql.Name, request))
+		res := svc.Invoke(ctx, agent, application.Call{
+			RunID: "bench", ToolCallID: fmt.Sprintf("call_%d", n.Add(1)), ToolName: mysql.Name, Request: request,
+		})
 		if res.Fault != nil {
 			return res.Fault
 		}

@@ -4,6 +4,7 @@ package rig
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -27,20 +28,25 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-// HarnessKey is the key of the one harness, named "diagnosis".
+// HarnessKey is the key of the one harness.
 const HarnessKey = "harness-key-of-the-test-rig"
+
+// Harness is the caller that the key authenticates.
+var Harness = application.Caller{Harness: "diagnosis"}
 
 // Rig is the service and what a test moves it with. It implements inboundtest.Service.
 type Rig struct {
 	*application.Service
-	Clock *fake.Clock
+	Catalogue *application.Catalogue
+	Clock     *fake.Clock
 	// Probe is the tool probe; Other is the tool other.
 	Probe, Other *fake.Executor
 	Store        *Store
 	Tokens       *agenttoken.Tokens
 	Log          *zap.Logger
 
-	logs *logs
+	logs          *logs
+	maxConcurrent int
 }
 
 var _ inboundtest.Service = (*Rig)(nil)
@@ -62,16 +68,18 @@ func New(t kit.T, opt application.Options) *Rig {
 	catalogue, err := application.NewCatalogue(
 		application.Entry{Executor: g.Probe, Projector: fake.Projector{}}, application.Entry{Executor: g.Other, Projector: fake.Projector{}})
 	require.NoError(t, err)
-	boundary := application.NewBoundary(catalogue, g.Store, g.Clock, g.Log, opt)
-	g.Service = &application.Service{
-		Catalogue: catalogue, Boundary: boundary,
-		Runs: application.NewRuns(catalogue, g.Store, g.Store, g.Tokens, application.Ceilings{
-			MaxTTL: time.Hour, RecordTTL: 24 * time.Hour, Budget: run.Budget{MaxCalls: 1000, MaxBytes: 32 << 20, MaxRefusals: 1000}}),
-		Auth: application.NewAuthenticator([]application.HarnessKey{{Name: "diagnosis", Key: HarnessKey}}, g.Tokens),
+	opt.MaxConcurrent = cmp.Or(opt.MaxConcurrent, 80)
+	g.maxConcurrent = opt.MaxConcurrent
+	opt.HarnessKeys = []application.HarnessKey{{Name: Harness.Harness, Key: HarnessKey}}
+	opt.Ceilings = application.Ceilings{
+		MaxTTL: time.Hour, RecordTTL: 24 * time.Hour,
+		Budget: run.Budget{MaxCalls: 1000, MaxBytes: 32 << 20, MaxRefusals: 1000},
 	}
+	g.Catalogue = catalogue
+	g.Service = application.New(catalogue, g.Store, g.Tokens, g.Clock, g.Log, opt)
 	ctx, stop := context.WithCancel(context.Background())
 	var watch sync.WaitGroup
-	watch.Go(func() { boundary.Watch(ctx) })
+	watch.Go(func() { g.Watch(ctx) })
 	t.Cleanup(func() { g.Release(); stop(); watch.Wait() })
 	return g
 }
@@ -92,7 +100,7 @@ func (g *Rig) Open(t kit.T, r inboundtest.RunRequest) string {
 	if r.MaxProbes != nil {
 		req.MaxCallsPerTool = map[string]int64{inboundtest.Probe: *r.MaxProbes}
 	}
-	_, token, err := g.Runs.Open(context.Background(), req)
+	_, token, err := g.Service.Open(context.Background(), Harness, req)
 	require.NoError(t, err)
 	return token
 }
@@ -100,7 +108,7 @@ func (g *Rig) Open(t kit.T, r inboundtest.RunRequest) string {
 // Cancel ends a run.
 func (g *Rig) Cancel(t kit.T, id run.ID) {
 	t.Helper()
-	_, err := g.Runs.End(context.Background(), id, run.Cancelled)
+	_, err := g.End(context.Background(), Harness, id, run.Cancelled)
 	require.NoError(t, err)
 }
 
@@ -141,6 +149,9 @@ func (g *Rig) Release() { g.Probe.Release(); g.Other.Release() }
 
 // RequestLimit returns the limit of a request.
 func (g *Rig) RequestLimit() int { return int(limits.Default().Request) }
+
+// MaxConcurrent returns how many calls the service executes at once.
+func (g *Rig) MaxConcurrent() int { return g.maxConcurrent }
 
 // Logs returns everything that was logged at info level and above.
 func (g *Rig) Logs() string { return g.logs.String() }

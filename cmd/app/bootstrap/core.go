@@ -36,7 +36,7 @@ func (p *parts) core(c config.Config, log *zap.Logger) fx.Option {
 		fx.Supply(c, log),
 		fx.Provide(
 			func() ports.Clock { return clock{} },
-			newStore, p.newToolSet, newCatalogue, newMetrics, newBoundary, newTokens, newRuns, newAuthenticator, newService, p.newHandlers,
+			newStore, p.newToolSet, newCatalogue, newMetrics, newTokens, newService, p.newHandlers,
 		),
 	)
 }
@@ -106,12 +106,6 @@ func newCatalogue(set ToolSet) (*application.Catalogue, error) {
 	return application.NewCatalogue(set.Entries...)
 }
 
-func newBoundary(c config.Config, catalogue *application.Catalogue, s ports.Store, clock ports.Clock, log *zap.Logger, m *metrics) *application.Boundary {
-	return application.NewBoundary(catalogue, s, clock, log, application.Options{
-		Limits: c.Limits.Ceilings(), StoreTimeout: storeTimeout(c), Observe: m.Observe,
-	})
-}
-
 // storeTimeout bounds a call's Begin and Settle: long enough for the store's own retries with
 // the largest record.
 func storeTimeout(c config.Config) time.Duration {
@@ -130,20 +124,19 @@ func newTokens(c config.Config, clock ports.Clock) (*agenttoken.Tokens, error) {
 	return agenttoken.New(clock, keys...)
 }
 
-func newRuns(c config.Config, catalogue *application.Catalogue, s ports.Store, tokens *agenttoken.Tokens) *application.Runs {
-	return application.NewRuns(catalogue, s, s, tokens, application.Ceilings{
-		MaxTTL: c.Runs.MaxTTL, RecordTTL: c.Runs.RecordTTL, Budget: c.Runs.Budget.Domain(),
-	})
-}
-
-func newAuthenticator(c config.Config, tokens *agenttoken.Tokens) *application.Authenticator {
+func newService(
+	c config.Config, catalogue *application.Catalogue, s ports.Store, tokens *agenttoken.Tokens, clock ports.Clock,
+	log *zap.Logger, m *metrics,
+) *application.Service {
 	keys := make([]application.HarnessKey, 0, len(c.Auth.HarnessKeys))
 	for _, k := range c.Auth.HarnessKeys {
 		keys = append(keys, application.HarnessKey{Name: k.Name, Key: k.Key.Reveal()})
 	}
-	return application.NewAuthenticator(keys, tokens)
-}
-
-func newService(catalogue *application.Catalogue, b *application.Boundary, r *application.Runs, a *application.Authenticator) *application.Service {
-	return &application.Service{Catalogue: catalogue, Boundary: b, Runs: r, Auth: a}
+	return application.New(catalogue, s, tokens, clock, log, application.Options{
+		HarnessKeys: keys,
+		Ceilings: application.Ceilings{
+			MaxTTL: c.Runs.MaxTTL, RecordTTL: c.Runs.RecordTTL, Budget: c.Runs.Budget.Domain(),
+		},
+		Limits: c.Limits.Ceilings(), MaxConcurrent: c.Server.MaxConcurrent, StoreTimeout: storeTimeout(c), Observe: m.Observe,
+	})
 }

@@ -30,10 +30,9 @@ type handlers struct {
 const readyTimeout = 2 * time.Second
 
 func (p *parts) newHandlers(c config.Config, svc *application.Service, s ports.Store, tools ToolSet, m *metrics, log *zap.Logger) (handlers, error) {
-	slots := make(chan struct{}, c.Server.MaxConcurrent) // of both faces together
 	opt := httpapi.Options{
-		RequestLimit: c.Limits.Ceilings().Request, Slots: slots, Metrics: m,
-		SeparateAdmin: c.Server.AdminListen != "", Version: p.version, Ready: readiness(svc.Boundary, s, tools),
+		RequestLimit: c.Limits.Ceilings().Request, Metrics: m,
+		SeparateAdmin: c.Server.AdminListen != "", Version: p.version, Ready: readiness(svc, s, tools),
 	}
 	api, err := httpapi.New(svc, log, opt)
 	if err != nil {
@@ -43,7 +42,7 @@ func (p *parts) newHandlers(c config.Config, svc *application.Service, s ports.S
 	if err != nil {
 		return handlers{}, err
 	}
-	mcp, err := mcpserver.New(svc, log, p.mcpOptions(c, slots))
+	mcp, err := mcpserver.New(svc, log, p.mcpOptions(c))
 	if err != nil {
 		return handlers{}, err
 	}
@@ -59,11 +58,11 @@ func (p *parts) newHandlers(c config.Config, svc *application.Service, s ports.S
 	return handlers{API: face, Admin: admin}, nil
 }
 
-func (p *parts) mcpOptions(c config.Config, slots chan struct{}) mcpserver.Options {
+func (p *parts) mcpOptions(c config.Config) mcpserver.Options {
 	return mcpserver.Options{
 		Version: p.version, MetaKeys: c.MCP.ToolCallIDKeys, Argument: c.MCP.ToolCallIDArgument,
 		AllowedHosts: c.MCP.AllowedHosts, AllowedOrigins: c.MCP.AllowedOrigins,
-		NoRequestID: !c.MCP.StdioRequestID, Slots: slots,
+		NoRequestID: !c.MCP.StdioRequestID,
 		// A message holds the request and its JSON-RPC wrapping; text grows when it is escaped.
 		MaxMessage: 2*int(c.Limits.Request) + 64<<10,
 	}
@@ -74,7 +73,7 @@ func (p *parts) mcpOptions(c config.Config, slots chan struct{}) mcpserver.Optio
 const readyAge = time.Second
 
 // readiness asks the store and the tools, both within readyTimeout, at most once per readyAge.
-func readiness(b *application.Boundary, s ports.Store, tools ToolSet) func(context.Context) httpapi.Readiness {
+func readiness(svc *application.Service, s ports.Store, tools ToolSet) func(context.Context) httpapi.Readiness {
 	var mu sync.Mutex
 	var at time.Time
 	var last httpapi.Readiness
@@ -86,7 +85,7 @@ func readiness(b *application.Boundary, s ports.Store, tools ToolSet) func(conte
 			at = time.Now()
 		}
 		now := last
-		now.Stopping = b.Stopping()
+		now.Stopping = svc.Stopping()
 		return now
 	}
 }

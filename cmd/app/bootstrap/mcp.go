@@ -34,27 +34,29 @@ func (p *parts) mcp(ctx context.Context, path string, s cli.Streams) error {
 	}
 	log := newLogger(s.Err, c)
 	var svc *application.Service
-	app := fx.New(p.core(c, log), fx.Invoke(watch), fx.Populate(&svc))
+	var catalogue *application.Catalogue
+	app := fx.New(p.core(c, log), fx.Invoke(watch), fx.Populate(&svc, &catalogue))
 	if err := app.Err(); err != nil {
 		return cli.UsageError{Err: plain(err)}
 	}
 	if err := app.Start(ctx); err != nil {
 		return plain(err)
 	}
-	served := p.serveClient(ctx, svc, c, s, log)
+	served := p.serveClient(ctx, svc, catalogue.All(), c, s, log)
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTimeout)
 	defer cancel()
-	svc.Boundary.Stop(stopping)
+	svc.Stop(stopping)
 	return errors.Join(served, plain(app.Stop(stopping)))
 }
 
 // serveClient opens the run, serves it until the client goes away or ctx ends, and ends it.
-func (p *parts) serveClient(ctx context.Context, svc *application.Service, c config.Config, s cli.Streams, log *zap.Logger) error {
-	server, err := mcpserver.New(svc, log, p.mcpOptions(c, make(chan struct{}, c.Server.MaxConcurrent)))
+func (p *parts) serveClient(
+	ctx context.Context, svc *application.Service, grants run.Grants, c config.Config, s cli.Streams, log *zap.Logger,
+) error {
+	server, err := mcpserver.New(svc, log, p.mcpOptions(c))
 	if err != nil {
 		return cli.UsageError{Err: err}
 	}
-	grants := svc.Catalogue.All()
 	if len(c.MCP.Run.Tools) > 0 {
 		grants.Tools = c.MCP.Run.Tools
 	}
@@ -62,7 +64,8 @@ func (p *parts) serveClient(ctx context.Context, svc *application.Service, c con
 		grants.DataSources = c.MCP.Run.DataSources
 	}
 	id := run.ID(c.MCP.Run.IDPrefix + "-" + application.NewToken())
-	r, _, err := svc.Runs.Open(ctx, application.OpenRequest{RunID: id, Grants: grants})
+	harness := application.Caller{Harness: "stdio"} // the process opens its client's run itself
+	r, _, err := svc.Open(ctx, harness, application.OpenRequest{RunID: id, Grants: grants})
 	if err != nil {
 		f := fault.Of(err)
 		err = fmt.Errorf("mcp.run: the run cannot be opened: %s %s", f.Error(), f.Detail)
@@ -75,10 +78,10 @@ func (p *parts) serveClient(ctx context.Context, svc *application.Service, c con
 	if c.Store.Kind == config.StoreMemory {
 		log.Warn("the evidence of this run dies with this process: use the redis store to keep it")
 	}
-	served := server.ServeStdio(ctx, s.In, s.Out, application.RunContext{RunID: r.ID, Incarnation: r.Incarnation, Grants: r.Grants})
+	served := server.ServeStdio(ctx, s.In, s.Out, application.ContextOf(r))
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	if _, err := svc.Runs.End(ending, r.ID, run.Completed); err != nil {
+	if _, err := svc.End(ending, harness, r.ID, run.Completed); err != nil {
 		log.Warn("the run could not be ended", zap.String("code", string(fault.CodeOf(err))))
 	}
 	return served

@@ -70,12 +70,12 @@ func runApp(ctx context.Context, app *fx.App, c config.Config, log *zap.Logger) 
 func plain(err error) error { return dig.RootCause(err) }
 
 // watch stops calls in flight of ended runs while the service runs.
-func watch(lc fx.Lifecycle, b *application.Boundary) {
+func watch(lc fx.Lifecycle, svc *application.Service) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	lc.Append(fx.Hook{
 		OnStart: func(context.Context) error {
-			go func() { defer close(done); b.Watch(ctx) }()
+			go func() { defer close(done); svc.Watch(ctx) }()
 			return nil
 		},
 		OnStop: func(context.Context) error {
@@ -88,7 +88,7 @@ func watch(lc fx.Lifecycle, b *application.Boundary) {
 
 // listen serves the API, and the operator's endpoints on a listener of their own when one is
 // configured. On stop it first refuses new calls and lets those in flight end.
-func listen(lc fx.Lifecycle, shutdown fx.Shutdowner, c config.Config, h handlers, b *application.Boundary, log *zap.Logger) {
+func listen(lc fx.Lifecycle, shutdown fx.Shutdowner, c config.Config, h handlers, svc *application.Service, log *zap.Logger) {
 	servers := []*server{newServer("listening", c.Server.Listen, h.API, c.Server.TLS, log)}
 	if c.Server.AdminListen != "" {
 		servers = append(servers, newServer("listening for operators", c.Server.AdminListen, h.Admin, config.ServerTLS{}, log))
@@ -108,7 +108,7 @@ func listen(lc fx.Lifecycle, shutdown fx.Shutdowner, c config.Config, h handlers
 		OnStop: func(ctx context.Context) error {
 			grace, cancel := context.WithTimeout(ctx, c.Server.ShutdownGrace)
 			defer cancel()
-			if n := b.Stop(grace); n > 0 {
+			if n := svc.Stop(grace); n > 0 {
 				log.Warn("calls were cancelled by the stop", zap.Int("runs", n))
 			}
 			var errs []error

@@ -3,6 +3,7 @@ package inboundtest
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,6 +45,23 @@ var failures = []kit.Case[Subject]{
 			require.Nil(t, s.record("call_1").RawResponse)
 			require.Equal(t, fault.ResultTooLarge, s.ask("call_2", `{"answer":{"project":"oversize"}}`).Code)
 			require.Nil(t, s.record("call_2").AgentResult)
+		}},
+	{Name: "Failure/OfAFullService", Rule: "A call that a full service has no slot for is RATE_LIMITED: its run is not told, one log line says so, and the same id runs once there is room.",
+		Body: func(t kit.T, h Subject) {
+			s := begin(t, h, RunRequest{})
+			var held []<-chan Outcome
+			for i := range s.MaxConcurrent() {
+				held = append(held, s.later(fmt.Sprintf("held_%d", i), `{"do":"hold","answer":[1]}`))
+			}
+			s.running(s.MaxConcurrent())
+			s.refused(fault.RateLimited, "call_1", `{"answer":[1]}`)
+			require.Zero(t, s.Find(t, "r1").Usage.Refusals)
+			require.Equal(t, 1, strings.Count(s.Logs(), `"code":"RATE_LIMITED"`))
+			s.Release()
+			for _, done := range held {
+				require.Equal(t, invocation.Ready, s.wait(done).Status)
+			}
+			require.Equal(t, invocation.Ready, s.ask("call_1", `{"answer":[1]}`).Status)
 		}},
 	{Name: "Failure/KeepsSecrets", Rule: "Whatever an executor, a projector or a Prepare says when it breaks, neither the agent nor the log at info level learns a word of it.", Scenarios: []string{"S23"},
 		Body: func(t kit.T, h Subject) {

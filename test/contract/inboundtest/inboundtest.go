@@ -53,6 +53,8 @@ type Service interface {
 	Release()
 	// RequestLimit is the most bytes of a request.
 	RequestLimit() int
+	// MaxConcurrent is how many calls the service executes at once.
+	MaxConcurrent() int
 	// Logs returns everything that was logged at info level and above.
 	Logs() string
 }

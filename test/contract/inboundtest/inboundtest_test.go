@@ -22,12 +22,17 @@ import (
 // direct is an adapter without a transport: the least that keeps the contract.
 func direct(g *rig.Rig) inboundtest.Caller {
 	return func(ctx context.Context, c inboundtest.Call) (inboundtest.Outcome, error) {
-		caller, err := g.Auth.Authenticate(c.Token)
+		caller, err := g.Authenticate(c.Token)
 		if err != nil {
 			return outcome(application.Result{Status: invocation.Error, EvidenceStatus: evidence.Error, Fault: fault.Of(err)}), nil
 		}
-		return outcome(g.Invoke(ctx, caller, c.RunID, c.ToolCallID, c.Tool, c.Request)), nil
+		return outcome(g.Invoke(ctx, caller, asked(c))), nil
 	}
+}
+
+// asked returns the call as the application takes it.
+func asked(c inboundtest.Call) application.Call {
+	return application.Call{RunID: c.RunID, ToolCallID: c.ToolCallID, ToolName: c.Tool, Request: c.Request}
 }
 
 func outcome(res application.Result) inboundtest.Outcome {
@@ -109,7 +114,7 @@ func TestBrokenAdaptersAreFound(t *testing.T) {
 		}, []string{"Run/ForeignTokenIsRefused"}},
 		"trusts whoever calls": {func(g *rig.Rig, _ inboundtest.Caller) inboundtest.Caller {
 			return func(ctx context.Context, c inboundtest.Call) (inboundtest.Outcome, error) {
-				return outcome(g.Invoke(ctx, application.Caller{Harness: "any"}, c.RunID, c.ToolCallID, c.Tool, c.Request)), nil
+				return outcome(g.Invoke(ctx, application.Caller{Harness: "any"}, asked(c))), nil
 			}
 		}, []string{"Run/ForeignTokenIsRefused", "Run/ForgedTokenIsRefused"}},
 		"hides reasons": {after(func(o *inboundtest.Outcome) { o.Reason, o.Detail = "", "" }),

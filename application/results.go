@@ -11,9 +11,12 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 )
 
-// Result returns the bounded result of an earlier call again, without a second execution;
-// INVOCATION_NOT_FOUND when there is no record. A PROJECTING result has neither answer nor fault.
-func (s *Runs) Result(ctx context.Context, id run.ID, toolCallID string) (Result, error) {
+// results reads what was recorded.
+type results struct {
+	store ports.Invocations
+}
+
+func (s *results) result(ctx context.Context, id run.ID, toolCallID string) (Result, error) {
 	r, err := s.record(ctx, id, ports.Answer, toolCallID)
 	if err != nil {
 		return Result{}, err
@@ -21,19 +24,14 @@ func (s *Runs) Result(ctx context.Context, id run.ID, toolCallID string) (Result
 	return resultOf(r), nil
 }
 
-// Record returns the whole canonical record: for harnesses only.
-func (s *Runs) Record(ctx context.Context, id run.ID, toolCallID string) (invocation.Record, error) {
-	return s.record(ctx, id, ports.Whole, toolCallID)
-}
-
-func (s *Runs) record(ctx context.Context, id run.ID, view ports.View, toolCallID string) (invocation.Record, error) {
+func (s *results) record(ctx context.Context, id run.ID, view ports.View, toolCallID string) (invocation.Record, error) {
 	if err := id.Check(); err != nil {
 		return invocation.Record{}, err
 	}
 	if err := invocation.CheckToolCallID(toolCallID); err != nil {
 		return invocation.Record{}, err
 	}
-	found, err := s.invocations.Load(ctx, id, view, toolCallID)
+	found, err := s.store.Load(ctx, id, view, toolCallID)
 	if err != nil {
 		return invocation.Record{}, storeFault(err)
 	}
@@ -56,22 +54,23 @@ type Reference struct {
 // MaxReferences is the most references that one request may name.
 const MaxReferences = 1000
 
-// Judge says of each reference whether it is evidence: found, nothing found, or refused with
-// its own reason (S17). The answers stand in the references' order.
-func (s *Runs) Judge(ctx context.Context, id run.ID, refs []Reference) ([]evidence.Judgement, error) {
+func checkReferences(refs []Reference) error {
 	if len(refs) > MaxReferences {
-		return nil, fault.Because(fault.RequestInvalid, "REFERENCES", fmt.Sprintf("at most %d references in one request", MaxReferences))
+		return fault.Because(fault.RequestInvalid, "REFERENCES",
+			fmt.Sprintf("at most %d references in one request", MaxReferences))
 	}
-	if _, err := s.load(ctx, id); err != nil {
-		return nil, err
-	}
+	return nil
+}
+
+// judge returns the verdict on each reference, in their order.
+func (s *results) judge(ctx context.Context, id run.ID, refs []Reference) ([]evidence.Judgement, error) {
 	var ids []string
 	for _, ref := range refs {
 		if invocation.CheckToolCallID(ref.ToolCallID) == nil {
 			ids = append(ids, ref.ToolCallID)
 		}
 	}
-	found, err := s.invocations.Load(ctx, id, ports.Head, ids...)
+	found, err := s.store.Load(ctx, id, ports.Head, ids...)
 	if err != nil {
 		return nil, storeFault(err)
 	}
