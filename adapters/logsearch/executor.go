@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
@@ -81,31 +80,12 @@ func (t *Executor) Execute(ctx context.Context, plan tool.Plan, limit limits.Raw
 	if !ok {
 		return nil, fault.New(fault.Internal)
 	}
-	if err := sr.source.enter(ctx); err != nil {
-		return nil, fault.Of(err)
+	release, err := sr.source.slots.Take(ctx)
+	if err != nil {
+		return nil, err
 	}
-	defer func() { <-sr.source.slots }()
+	defer release()
 	return sr.run(ctx, limit)
-}
-
-// busyWait is how long a search waits for its turn.
-const busyWait = time.Second
-
-func (s *source) enter(ctx context.Context) error {
-	timer := time.NewTimer(busyWait)
-	defer timer.Stop()
-	select {
-	case s.slots <- struct{}{}:
-		if err := ctx.Err(); err != nil { // select chooses at random when both are ready
-			<-s.slots
-			return err
-		}
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return fault.Because(fault.DataSourceBusy, "NO_FREE_SESSION", "")
-	}
 }
 
 func (sr search) run(ctx context.Context, limit limits.RawBytes) (json.RawMessage, error) {

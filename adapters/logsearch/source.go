@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/toolboundary/toolboundary/ports/slots"
 )
 
 // Source is a directory of log files and what may be read of it. Zero bounds take the default.
@@ -64,12 +66,12 @@ type source struct {
 	patterns [][]string // by parts
 	times    timeForm
 	masks    masks
-	slots    chan struct{}
+	slots    *slots.Slots
 }
 
 func newSource(s Source) (*source, error) {
 	s = s.withDefaults()
-	made := &source{Source: s, slots: make(chan struct{}, s.MaxConcurrent)}
+	made := &source{Source: s, slots: slots.New(s.MaxConcurrent, 0)}
 	var problems []error
 	if !filepath.IsAbs(s.Root) {
 		problems = append(problems, errors.New("the root must be an absolute path"))

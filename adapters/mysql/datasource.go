@@ -8,12 +8,12 @@ import (
 	"math"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/ports/slots"
 )
 
 // DataSource is one server with one account: a bounded pool of pinned sessions and a small
@@ -24,10 +24,9 @@ type DataSource struct {
 	log     *zap.Logger
 
 	// slots is taken before a session is: database/sql cannot tell waiting from connecting.
-	slots    chan struct{}
+	slots    *slots.Slots
 	sessions *sql.DB
 	killers  *sql.DB
-	closed   chan struct{}
 	closing  atomic.Bool
 	warned   atomic.Bool
 }
@@ -39,8 +38,11 @@ func Open(source Source, options Options, log *zap.Logger) (*DataSource, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := &DataSource{source: source, options: options.withDefaults(), log: log.Named("mysql").With(zap.String("data_source", source.ID)),
-		slots: make(chan struct{}, source.MaxConnections), closed: make(chan struct{})}
+	options = options.withDefaults()
+	d := &DataSource{
+		source: source, options: options, log: log.Named("mysql").With(zap.String("data_source", source.ID)),
+		slots: slots.New(source.MaxConnections, options.SlotWait),
+	}
 	d.sessions = sql.OpenDB(&connector{source: d.source, timeout: d.options.ConnectTimeout, log: d.log, account: d.judgeAccount})
 	d.sessions.SetMaxIdleConns(source.MaxConnections)
 	d.sessions.SetConnMaxIdleTime(idleTime)
@@ -64,18 +66,7 @@ func (d *DataSource) Close(ctx context.Context) error {
 	if d.closing.Swap(true) {
 		return nil
 	}
-	close(d.closed)
-	var err error
-	for range cap(d.slots) {
-		select {
-		case d.slots <- struct{}{}:
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		if err != nil {
-			break
-		}
-	}
+	err := d.slots.Close(ctx)
 	return errors.Join(err, d.sessions.Close(), d.killers.Close())
 }
 
@@ -94,33 +85,6 @@ func (d *DataSource) judgeAccount(beyond []string) error {
 	return nil
 }
 
-// slot waits for a free session, for a while.
-func (d *DataSource) slot(ctx context.Context) (release func(), err error) {
-	if d.closing.Load() {
-		return nil, fault.Because(fault.DataSourceUnavailable, reasonClosed, "")
-	}
-	release = func() { <-d.slots }
-	select {
-	case d.slots <- struct{}{}:
-		return release, nil
-	default:
-	}
-	patience := time.NewTimer(d.options.SlotWait)
-	defer patience.Stop()
-	select {
-	case d.slots <- struct{}{}:
-		return release, nil
-	case <-d.closed:
-		return nil, fault.Because(fault.DataSourceUnavailable, reasonClosed, "")
-	case <-patience.C:
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return nil, fault.New(fault.ExecutionCancelled)
-		}
-	}
-	return nil, fault.Because(fault.DataSourceBusy, reasonNoSlot, "")
-}
-
 // use is what a caller does with a session. keep tells whether the session may be used again.
 type use func(s *session) (keep bool, err error)
 
@@ -130,7 +94,7 @@ var errStale = errors.New("the session was closed by the server")
 // with runs f on a session from the pool. A session that was closed while it lay idle is
 // replaced, a few times; f must return errStale for that, and only then is it called again.
 func (d *DataSource) with(ctx context.Context, f use) error {
-	release, err := d.slot(ctx)
+	release, err := d.slots.Take(ctx)
 	if err != nil {
 		return err
 	}

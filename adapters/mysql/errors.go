@@ -59,7 +59,6 @@ const (
 	reasonReadOnly   = "ACCOUNT_NOT_READ_ONLY"
 	reasonLost       = "CONNECTION_LOST"
 	reasonFull       = "SERVER_FULL"
-	reasonNoSlot     = "NO_FREE_SESSION"
 	reasonClosed     = "CLOSED"
 	reasonIncomplete = "RESULT_UNREADABLE"
 )

@@ -36,7 +36,7 @@ func (d *DataSource) patience() time.Duration {
 
 // Ping returns nil when the source answers, or when all its sessions are at work.
 func (d *DataSource) Ping(ctx context.Context) error {
-	if len(d.slots) == cap(d.slots) && !d.closing.Load() {
+	if d.slots.Full() && !d.closing.Load() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.options.ConnectTimeout)

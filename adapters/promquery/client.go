@@ -18,14 +18,12 @@ import (
 	"github.com/toolboundary/toolboundary/domain/limits"
 )
 
-// busyWait is how long a query waits for its turn.
-const busyWait = time.Second
-
 func (s statement) run(ctx context.Context, limit limits.RawBytes) (json.RawMessage, error) {
-	if err := s.source.enter(ctx); err != nil {
+	release, err := s.source.slots.Take(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer func() { <-s.source.slots }()
+	defer release()
 	response, err := s.send(ctx)
 	if err != nil {
 		return nil, unreachable(err)
@@ -37,23 +35,6 @@ func (s statement) run(ctx context.Context, limit limits.RawBytes) (json.RawMess
 		return nil, refused(response.StatusCode, body)
 	}
 	return s.receive(body, limit)
-}
-
-func (s *source) enter(ctx context.Context) error {
-	timer := time.NewTimer(busyWait)
-	defer timer.Stop()
-	select {
-	case s.slots <- struct{}{}:
-		if err := ctx.Err(); err != nil { // select chooses at random when both are ready
-			<-s.slots
-			return err
-		}
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return fault.Because(fault.DataSourceBusy, "NO_FREE_SESSION", "")
-	}
 }
 
 // send posts the query. The server gets the time limit too, and ends the query when the

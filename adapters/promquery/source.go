@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/toolboundary/toolboundary/adapters/promquery/promguard"
+	"github.com/toolboundary/toolboundary/ports/slots"
 )
 
 // Source is one server and what may be asked of it. Zero bounds take the default.
@@ -49,7 +50,7 @@ type source struct {
 	guard  *promguard.Guard
 	base   string
 	client *http.Client
-	slots  chan struct{}
+	slots  *slots.Slots
 }
 
 func newSource(s Source) (*source, error) {
@@ -74,7 +75,7 @@ func newSource(s Source) (*source, error) {
 		// Following a redirect would send the credentials where nobody configured them.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return &source{Source: s, guard: g, base: strings.TrimSuffix(u.String(), "/"), client: client, slots: make(chan struct{}, s.MaxConcurrent)}, nil
+	return &source{Source: s, guard: g, base: strings.TrimSuffix(u.String(), "/"), client: client, slots: slots.New(s.MaxConcurrent, 0)}, nil
 }
 
 func (s Source) withDefaults() Source {
