@@ -22,7 +22,7 @@ var steps = []step{
 		[]any{"DE"}, 200, "EVIDENCE_FOUND"},
 	{"A question that finds nothing: that is evidence too, a negative one", "call_2",
 		"SELECT id, status, total FROM orders WHERE status = ? AND total > 1000000", []any{"refunded"}, 200, "NO_EVIDENCE"},
-	{"A column that is not on the allowlist: refused before any connection is taken, with a reason to mend it by", "call_3",
+	{"A column that is not on the allowlist: refused before any connection is taken, with a reason that helps to fix it", "call_3",
 		"SELECT name, password_hash FROM customers", nil, 422, "QUERY_REJECTED"},
 	{"The same tool_call_id again: the tool is not run, the first record is untouched", "call_1",
 		"SELECT name FROM customers", nil, 409, "DUPLICATE_TOOL_CALL"},
