@@ -24,20 +24,20 @@ bin/demodb: $(shell find test/demodb -name '*.go' -o -name go.mod -o -name '*.sq
 demo: build bin/demodb ## walk through one run on an embedded database; needs nothing but Go
 	@$(GO) run ./test/demo --app bin/toolboundary --db bin/demodb
 
-run: build bin/demodb ## the same service and database, staying up
+run: build bin/demodb ## start the demo's service and database and keep them running
 	@$(GO) run ./test/demo --app bin/toolboundary --db bin/demodb --stay
 
 deps: ## install the servers that the tests start (apt, as root)
 	@bash test/servers/install.sh
 
-test: deps build bin/demodb ## everything, on real servers that it starts itself
+test: deps build bin/demodb ## run every test, on real servers that it installs and starts
 	@mkdir -p .cache && rm -f $(REPORT)
 	$(GO) vet ./...
 	TOOLBOUNDARY_TEST_REPORT=$(REPORT) $(GO) test -vet=off -timeout 9m ./...
 	cd test/demodb && export CGO_ENABLED=0 && $(GO) vet ./... && $(GO) test -vet=off ./...
 	@echo; echo "real servers used (how many, which, for what):"; sed -E 's/^real server: (.*) at .* for /\1 for /' $(REPORT) | sort | uniq -c
 
-check: deps ## formatting, vet, tidy, staticcheck, imports, and the unit tests under the race detector
+check: deps ## check formatting, vet, tidy, staticcheck, imports; unit tests under the race detector
 	@test -z "$$(gofmt -l . | grep -v node_modules)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
@@ -45,23 +45,23 @@ check: deps ## formatting, vet, tidy, staticcheck, imports, and the unit tests u
 	$(GO) test ./test/arch
 	$(GO) test -race -short ./domain/... ./application/... ./config/... ./adapters/... ./test/contract/...
 
-lint: ## staticcheck alone
+lint: ## run staticcheck alone
 	$(GO) run $(STATICCHECK) ./...
 
-fuzz: deps ## 200,000 generated statements against MariaDB, then each fuzz target for a minute
+fuzz: deps ## run 200,000 generated statements against MariaDB, then each fuzz target for a minute
 	TOOLBOUNDARY_FUZZ_STATEMENTS=200000 TOOLBOUNDARY_FUZZ_SEED=1 $(GO) test -timeout 60m -v ./test/sqloracle
 	for f in $$($(GO) test -list '^Fuzz' ./adapters/mysql/sqlguard | grep ^Fuzz); do \
 	  $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 60s ./adapters/mysql/sqlguard || exit 1; done
 
-fault: deps ## the store under faults, in full
+fault: deps ## test the store under faults, in full
 	TOOLBOUNDARY_FAULT=full $(GO) test -timeout 60m -v ./test/fault
 
-bench: deps ## the boundary against the floor, as ratios in one run; then one call and the guard alone
+bench: deps ## measure the boundary against the floor, as ratios; then one call and the guard alone
 	$(GO) test -run '^$$' -bench AgainstFloor -benchtime 1x -timeout 30m ./test/bench
 	$(GO) test -run '^$$' -bench Call -benchtime 2s ./test/bench
 	$(GO) test -run '^$$' -bench Prepare -benchtime 2s ./adapters/mysql/sqlguard
 
-cover: deps ## coverage of the unit tests
+cover: deps ## measure the coverage of the unit tests
 	$(GO) test -coverprofile .cache/cover.out ./domain/... ./application/... ./config/... ./adapters/...
 	$(GO) tool cover -func .cache/cover.out | tail -1
 
