@@ -20,7 +20,7 @@ const (
 )
 
 // importable is the first cell of a row of the packages that others may import.
-var importable = regexp.MustCompile("(?m)^\\| `([a-z/]+?)(/\\.\\.\\.)?` \\|")
+var importable = regexp.MustCompile("(?m)^\\| `([a-z0-9/]+?)(/\\.\\.\\.)?` \\|")
 
 // promised returns the packages that others may import, by path; true says that the packages
 // below are included.
