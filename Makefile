@@ -7,7 +7,7 @@ REPORT := $(CURDIR)/.cache/servers.txt
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo run deps test test-race check fmt lint fuzz fault bench cover clean
+.PHONY: help build demo run deps test check fmt lint fuzz fault bench cover clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -42,7 +42,7 @@ check: deps ## check formatting, vet, tidy, staticcheck, imports; unit tests und
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) run $(STATICCHECK) ./...
-	$(GO) test ./test/arch
+	$(GO) test ./test/arch ./test/docs
 	$(GO) test -race -short ./domain/... ./application/... ./config/... ./adapters/... ./test/contract/...
 
 lint: ## run staticcheck alone
