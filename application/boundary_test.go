@@ -318,6 +318,27 @@ func TestStopRefusesNewCallsAndSettlesThoseInFlight(t *testing.T) {
 	})
 }
 
+func TestStopLetsCallsInFlightEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		rc := f.open("r1")
+		var res application.Result
+		var done sync.WaitGroup
+		done.Go(func() { res = f.call(rc, "call_1", fake.Script{Do: fake.Hold, Answer: json.RawMessage(`[1]`)}.JSON()) })
+		synctest.Wait()
+		require.False(t, f.svc.Stopping())
+		time.AfterFunc(time.Second, f.tool.Release)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		since := time.Now()
+		require.Zero(t, f.svc.Stop(ctx), "nothing had to be cancelled")
+		require.Equal(t, time.Second, time.Since(since), "and nothing was waited for in vain")
+		done.Wait()
+		require.Equal(t, invocation.Ready, res.Status)
+		require.True(t, f.svc.Stopping())
+	})
+}
+
 func TestOneLogLinePerInvocation(t *testing.T) {
 	f := newFixture(t)
 	rc := f.open("r1")
@@ -439,6 +460,9 @@ func TestReadingAgainHasSlots(t *testing.T) {
 	require.Nil(t, f.call(rc, "call_2", answer(`[1]`)).Fault, "calls have slots apart")
 	close(leave)
 	done.Wait()
+	again, err := f.svc.Result(t.Context(), harness, "r1", "call_1")
+	require.NoError(t, err, "the slot is free again")
+	require.Equal(t, invocation.Ready, again.Status)
 }
 
 // slowStore holds each Load until leave is closed.

@@ -36,7 +36,8 @@ func (tokens) Verify(token string) (application.RunContext, error) {
 	return application.RunContext{}, fault.New(fault.Unauthenticated)
 }
 
-// store counts what the boundary asks of a store and can fail it.
+// store counts what the boundary asks of a store and can fail it. Like a store behind a network it
+// does nothing for a context that has ended.
 type store struct {
 	*memory.Store
 	mu                                sync.Mutex
@@ -44,29 +45,32 @@ type store struct {
 	failBegin, failSettle, failRefuse error
 }
 
-func (s *store) count(n *int, err *error) error {
+func (s *store) count(ctx context.Context, n *int, err *error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	*n++
+	if *err == nil {
+		return ctx.Err()
+	}
 	return *err
 }
 
 func (s *store) Begin(ctx context.Context, rec invocation.Record, incarnation string, lease time.Duration) (ports.Begun, error) {
-	if err := s.count(&s.begins, &s.failBegin); err != nil {
+	if err := s.count(ctx, &s.begins, &s.failBegin); err != nil {
 		return ports.Begun{}, err
 	}
 	return s.Store.Begin(ctx, rec, incarnation, lease)
 }
 
 func (s *store) Settle(ctx context.Context, next invocation.Record) (invocation.Record, error) {
-	if err := s.count(&s.settles, &s.failSettle); err != nil {
+	if err := s.count(ctx, &s.settles, &s.failSettle); err != nil {
 		return invocation.Record{}, err
 	}
 	return s.Store.Settle(ctx, next)
 }
 
 func (s *store) Refuse(ctx context.Context, id run.ID, incarnation string, entry run.Refusal, counts bool) error {
-	if err := s.count(&s.refusals, &s.failRefuse); err != nil {
+	if err := s.count(ctx, &s.refusals, &s.failRefuse); err != nil {
 		return err
 	}
 	return s.Store.Refuse(ctx, id, incarnation, entry, counts)

@@ -71,7 +71,9 @@ func TestPreflightRefusals(t *testing.T) {
 			require.NoError(t, err)
 			require.Zero(t, o.Run.Usage.Calls)
 			require.Empty(t, o.Invocations)
-			require.Equal(t, c.code, o.Run.Refusals[0].Code, "counted in the caller's own run")
+			require.Len(t, o.Run.Refusals, 1, "logged in the caller's own run")
+			require.Equal(t, c.code, o.Run.Refusals[0].Code)
+			require.Equal(t, run.CountsAsRefusal(c.code), o.Run.Usage.Refusals == 1, "what the agent got wrong counts")
 			f.requireNoCanary()
 		})
 	}
@@ -164,7 +166,7 @@ func TestS17_References(t *testing.T) {
 }
 
 func TestOpenRefusesWhatPassesACeiling(t *testing.T) {
-	f := newFixture(t)
+	f := newFixture(t, func(o *application.Options) { o.Ceilings.Budget.MaxCallsPerTool = map[string]int64{"fake": 5} })
 	grants := run.Grants{Tools: []string{"fake"}, DataSources: []string{"shop"}}
 	for name, c := range map[string]struct {
 		req  application.OpenRequest
@@ -181,6 +183,7 @@ func TestOpenRefusesWhatPassesACeiling(t *testing.T) {
 		"bytes over":        {application.OpenRequest{RunID: "r", Grants: grants, MaxBytes: ptr[int64](2 << 20)}, fault.RequestInvalid},
 		"refusals over":     {application.OpenRequest{RunID: "r", Grants: grants, MaxRefusals: ptr[int64](26)}, fault.RequestInvalid},
 		"per tool, not its": {application.OpenRequest{RunID: "r", Grants: grants, MaxCallsPerTool: map[string]int64{"other": 1}}, fault.RequestInvalid},
+		"per tool over":     {application.OpenRequest{RunID: "r", Grants: grants, MaxCallsPerTool: map[string]int64{"fake": 6}}, fault.RequestInvalid},
 		"per tool negative": {application.OpenRequest{RunID: "r", Grants: grants, MaxCallsPerTool: map[string]int64{"fake": -1}}, fault.RequestInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,6 +197,9 @@ func TestOpenRefusesWhatPassesACeiling(t *testing.T) {
 	_, token, err := f.svc.Token(t.Context(), harness, "r1")
 	require.NoError(t, err)
 	require.Equal(t, "token-of-r1", token)
+	f.end("r1", run.Completed)
+	_, _, err = f.svc.Token(t.Context(), harness, "r1")
+	require.Equal(t, fault.RunInactive, fault.CodeOf(err), "an ended run gets no more tokens")
 }
 
 func TestCatalogueRefusesWhatCannotBeServed(t *testing.T) {
@@ -298,6 +304,19 @@ func TestAgentsMayNotDoWhatHarnessesMay(t *testing.T) {
 		t.Run(name, func(t *testing.T) { require.Equal(t, fault.Forbidden, fault.CodeOf(ask())) })
 	}
 	require.Nil(t, f.call(rc, "call_2", answer(`[1]`)).Fault, "the run goes on")
+}
+
+// TestS02_AnAgentReadsItsOwnRunOnly asks for a result of another run: it is refused and counted in
+// the agent's own run.
+func TestS02_AnAgentReadsItsOwnRunOnly(t *testing.T) {
+	f := newFixture(t)
+	f.open("r2")
+	rc := f.open("r1")
+	_, err := f.svc.Result(t.Context(), application.Caller{Agent: &rc}, "r2", "call_1")
+	require.Equal(t, fault.RunMismatch, fault.CodeOf(err))
+	o, err := f.svc.Find(t.Context(), harness, "r1")
+	require.NoError(t, err)
+	require.EqualValues(t, 1, o.Run.Usage.Refusals)
 }
 
 // TestContextsAreBounded opens more runs than the cache of run contexts holds.
