@@ -47,7 +47,9 @@ type orderItem struct {
 }
 
 // relation is a source or a join.
-type relation interface{ relation() }
+type relation interface {
+	print(p *printer)
+}
 
 type sourceRef struct{ index int }
 
@@ -57,11 +59,15 @@ type join struct {
 	on          expr
 }
 
-func (sourceRef) relation() {}
-func (*join) relation()     {}
-
-// expr is a scalar expression.
-type expr interface{ expr() }
+// expr is a scalar expression. What a node does stands in its methods, so that a node that lacks
+// one does not compile: no switch over the nodes can forget a case.
+type expr interface {
+	// children returns the expressions inside this one, in the order in which they are printed.
+	// What is computed from them, such as the lineage of a column, sees nothing else.
+	children() []expr
+	// print writes the expression: an atom bare, an operator in parentheses.
+	print(p *printer)
+}
 
 type (
 	columnRef struct{ source, column int }
@@ -148,82 +154,46 @@ type (
 	}
 )
 
-func (columnRef) expr()     {}
-func (aliasRef) expr()      {}
-func (nullLiteral) expr()   {}
-func (boolLiteral) expr()   {}
-func (stringLiteral) expr() {}
-func (numberLiteral) expr() {}
-func (marker) expr()        {}
-func (*unary) expr()        {}
-func (*binary) expr()       {}
-func (*chain) expr()        {}
-func (*between) expr()      {}
-func (*inList) expr()       {}
-func (*like) expr()         {}
-func (*test) expr()         {}
-func (*caseExpr) expr()     {}
-func (*call) expr()         {}
-func (*trim) expr()         {}
-func (*dateArith) expr()    {}
-func (*unitCall) expr()     {}
-func (*cast) expr()         {}
-func (*aggregate) expr()    {}
+func (columnRef) children() []expr     { return nil }
+func (aliasRef) children() []expr      { return nil }
+func (nullLiteral) children() []expr   { return nil }
+func (boolLiteral) children() []expr   { return nil }
+func (stringLiteral) children() []expr { return nil }
+func (numberLiteral) children() []expr { return nil }
+func (marker) children() []expr        { return nil }
+func (x *unary) children() []expr      { return []expr{x.x} }
+func (x *binary) children() []expr     { return []expr{x.l, x.r} }
+func (x *chain) children() []expr      { return x.args }
+func (x *between) children() []expr    { return []expr{x.x, x.lo, x.hi} }
+func (x *inList) children() []expr     { return append([]expr{x.x}, x.list...) }
+func (x *like) children() []expr       { return []expr{x.x, x.pattern} }
+func (x *test) children() []expr       { return []expr{x.x} }
+func (x *call) children() []expr       { return x.args }
+func (x *trim) children() []expr       { return []expr{x.cut, x.x} }
+func (x *dateArith) children() []expr  { return []expr{x.x, x.n} }
+func (x *unitCall) children() []expr   { return []expr{x.a, x.b} }
+func (x *cast) children() []expr       { return []expr{x.x} }
+func (x *aggregate) children() []expr  { return x.args }
+
+func (x *caseExpr) children() []expr {
+	list := make([]expr, 0, 2+2*len(x.whens))
+	if x.value != nil {
+		list = append(list, x.value)
+	}
+	for _, w := range x.whens {
+		list = append(list, w.cond, w.result)
+	}
+	if x.other != nil {
+		list = append(list, x.other)
+	}
+	return list
+}
 
 // walk calls visit for e and everything inside it, outside in.
 func walk(e expr, visit func(expr)) {
-	if e == nil {
-		return
-	}
 	visit(e)
-	switch x := e.(type) {
-	case *unary:
-		walk(x.x, visit)
-	case *binary:
-		walk(x.l, visit)
-		walk(x.r, visit)
-	case *chain:
-		walkAll(x.args, visit)
-	case *between:
-		walk(x.x, visit)
-		walk(x.lo, visit)
-		walk(x.hi, visit)
-	case *inList:
-		walk(x.x, visit)
-		walkAll(x.list, visit)
-	case *like:
-		walk(x.x, visit)
-		walk(x.pattern, visit)
-	case *test:
-		walk(x.x, visit)
-	case *caseExpr:
-		walk(x.value, visit)
-		for _, w := range x.whens {
-			walk(w.cond, visit)
-			walk(w.result, visit)
-		}
-		walk(x.other, visit)
-	case *call:
-		walkAll(x.args, visit)
-	case *trim:
-		walk(x.cut, visit)
-		walk(x.x, visit)
-	case *dateArith:
-		walk(x.x, visit)
-		walk(x.n, visit)
-	case *unitCall:
-		walk(x.a, visit)
-		walk(x.b, visit)
-	case *cast:
-		walk(x.x, visit)
-	case *aggregate:
-		walkAll(x.args, visit)
-	}
-}
-
-func walkAll(list []expr, visit func(expr)) {
-	for _, e := range list {
-		walk(e, visit)
+	for _, inside := range e.children() {
+		walk(inside, visit)
 	}
 }
 

@@ -11,10 +11,13 @@ func (p Param) DriverValue() any { return p.value }
 // Verifies prints sql and reports whether the self-check takes text for the printed statement.
 func (g *Guard) Verifies(sql, text string, params []Param) bool {
 	w := newWorker()
-	stmt, rejection := w.read(g, sql, params, maxNesting)
+	stmt, rejection := w.read(g, sql, params, nil, maxNesting)
 	if rejection != nil {
 		return false
 	}
 	w.printer.print(stmt)
 	return w.verify(g, stmt, text)
 }
+
+// AfterPrint has every printed text changed before it is verified.
+func (g *Guard) AfterPrint(change func(printed []byte) []byte) { g.afterPrint = change }

@@ -42,6 +42,8 @@ type Guard struct {
 	functionNames []string
 	maxRows       uint64
 	workers       sync.Pool
+	// afterPrint, set by a test only, changes the printed text before it is verified.
+	afterPrint func(printed []byte) []byte
 }
 
 // table is a Table with an index of its columns by ASCII lower-cased name.

@@ -62,11 +62,14 @@ func (g *Guard) Prepare(sql string, params []Param) (plan *Plan, err error) {
 }
 
 func (w *worker) prepare(g *Guard, sql string, params []Param) (*Plan, *Rejection) {
-	stmt, rejection := w.read(g, sql, params, maxNesting)
+	stmt, rejection := w.read(g, sql, params, nil, maxNesting)
 	if rejection != nil {
 		return nil, rejection
 	}
 	w.printer.print(stmt)
+	if g.afterPrint != nil {
+		w.printer.buf = g.afterPrint(w.printer.buf)
+	}
 	if len(w.printer.buf) > maxPrintedBytes {
 		return nil, &Rejection{ReasonLimit, "the statement repeats too much: use an aliased expression in fewer places"}
 	}
@@ -77,8 +80,9 @@ func (w *worker) prepare(g *Guard, sql string, params []Param) (*Plan, *Rejectio
 	return g.plan(stmt, text, w.printer.markers, params), nil
 }
 
-// read turns text into a statement or says why not.
-func (w *worker) read(g *Guard, sql string, params []Param, nesting int) (*statement, *Rejection) {
+// read turns text into a statement or says why not. printed is set for a text that was printed: the
+// param of each of its placeholders.
+func (w *worker) read(g *Guard, sql string, params []Param, printed []int32, nesting int) (*statement, *Rejection) {
 	var rep report
 	w.lex.reset(sql, nesting)
 	w.lex.scan(&rep)
@@ -91,7 +95,7 @@ func (w *worker) read(g *Guard, sql string, params []Param, nesting int) (*state
 		return nil, rep.rejection()
 	}
 	w.met = append(w.met[:0], make([]bool, len(w.lex.markers))...)
-	t := translator{guard: g, lex: &w.lex, params: params, rep: &rep, stmt: &statement{}, met: w.met}
+	t := translator{guard: g, lex: &w.lex, params: params, rep: &rep, stmt: &statement{}, met: w.met, printed: printed}
 	t.translate(nodes)
 	if rep.stronger(rankParamCount) && len(params) != len(w.lex.markers) {
 		rep.add(rankParamCount, "the statement has %d placeholder(s), %d parameter(s) were given", len(w.lex.markers), len(params))
@@ -99,10 +103,12 @@ func (w *worker) read(g *Guard, sql string, params []Param, nesting int) (*state
 	return t.stmt, rep.rejection()
 }
 
-// verify reads the printed text as if an agent had sent it: it must be the same statement again, with the same placeholders.
+// verify reads the printed text as if an agent had sent it: it must be the same statement again,
+// with the same placeholders.
 func (w *worker) verify(g *Guard, stmt *statement, text string) bool {
-	again, rejection := w.read(g, text, make([]Param, len(w.printer.markers)), maxPrintedDepth)
-	return rejection == nil && comparison{w.printer.markers}.statements(stmt, again)
+	printed := append([]int32{}, w.printer.markers...) // not nil, also when there is none
+	again, rejection := w.read(g, text, make([]Param, len(printed)), printed, maxPrintedDepth)
+	return rejection == nil && equal(stmt, again)
 }
 
 func (g *Guard) plan(stmt *statement, text string, markers []int32, params []Param) *Plan {

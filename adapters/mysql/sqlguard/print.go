@@ -2,8 +2,9 @@ package sqlguard
 
 import "strconv"
 
-// printer writes a statement as text. It never sees the agent's text except as literals: names come from the allowlist or are private,
-// every operator is in parentheses. Markers are numbered as they are written.
+// printer writes a statement as text. It never sees the agent's text except as literals: names come
+// from the allowlist or are private, every operator is in parentheses. Markers are numbered as they
+// are written.
 type printer struct {
 	buf     []byte
 	markers []int32 // the param of each marker written
@@ -23,7 +24,7 @@ func (p *printer) print(s *statement) {
 		p.private("`_o", i)
 	}
 	p.text(" FROM ")
-	p.relation(s.from)
+	s.from.print(p)
 	p.clause(" WHERE ", s.where)
 	if len(s.group) > 0 {
 		p.text(" GROUP BY ")
@@ -76,119 +77,207 @@ func (p *printer) list(list []expr) {
 	}
 }
 
-func (p *printer) relation(r relation) {
-	switch x := r.(type) {
-	case sourceRef:
-		p.text(p.stmt.sources[x.index].table.quoted)
-		p.text(" AS ")
-		p.private("`_t", x.index)
-	case *join:
-		p.relation(x.first)
-		if x.left {
-			p.text(" LEFT JOIN ")
-		} else {
-			p.text(" JOIN ")
-		}
-		_, nested := x.then.(*join)
-		if nested {
-			p.text("(")
-		}
-		p.relation(x.then)
-		if nested {
-			p.text(")")
-		}
-		p.text(" ON ")
-		p.expr(x.on)
-	}
+func (x sourceRef) print(p *printer) {
+	p.text(p.stmt.sources[x.index].table.quoted)
+	p.text(" AS ")
+	p.private("`_t", x.index)
 }
 
-// expr writes atoms bare and everything else in parentheses. It stops once the text is longer than a statement may be.
+func (x *join) print(p *printer) {
+	x.first.print(p)
+	if x.left {
+		p.text(" LEFT JOIN ")
+	} else {
+		p.text(" JOIN ")
+	}
+	_, nested := x.then.(*join)
+	if nested {
+		p.text("(")
+	}
+	x.then.print(p)
+	if nested {
+		p.text(")")
+	}
+	p.text(" ON ")
+	p.expr(x.on)
+}
+
+// expr writes an expression. It stops once the text is longer than a statement may be.
 func (p *printer) expr(e expr) {
-	if len(p.buf) > maxPrintedBytes {
-		return
-	}
-	switch x := e.(type) {
-	case columnRef:
-		p.private("`_t", x.source)
-		p.text(".")
-		p.text(p.stmt.sources[x.source].table.quotedColumns[x.column])
-	case aliasRef:
-		p.private("`_o", x.field)
-	case nullLiteral:
-		p.text("NULL")
-	case boolLiteral:
-		if x {
-			p.text("TRUE")
-		} else {
-			p.text("FALSE")
-		}
-	case stringLiteral:
-		p.string(string(x))
-	case numberLiteral:
-		p.number(string(x))
-	case marker:
-		p.markers = append(p.markers, int32(x.param))
-		p.text("?")
-	case *call:
-		p.text(x.fn.name)
-		p.text("(")
-		p.list(x.args)
-		p.text(")")
-	case *trim, *dateArith, *unitCall, *cast, *aggregate:
-		p.special(e)
-	default:
-		p.text("(")
-		p.operator(e)
-		p.text(")")
+	if len(p.buf) <= maxPrintedBytes {
+		e.print(p)
 	}
 }
 
-func (p *printer) operator(e expr) {
-	switch x := e.(type) {
-	case *unary:
-		p.text(x.op)
-		if x.op == "NOT" {
-			p.text(" ")
-		}
-		p.expr(x.x)
-	case *binary:
-		p.infix(x.l, x.op, x.r)
-	case *chain:
-		for i, arg := range x.args {
-			if i > 0 {
-				p.word(x.op)
-			}
-			p.expr(arg)
-		}
-	case *between:
-		p.expr(x.x)
-		p.not(x.not)
-		p.word("BETWEEN")
-		p.infix(x.lo, "AND", x.hi)
-	case *inList:
-		p.expr(x.x)
-		p.not(x.not)
-		p.text(" IN (")
-		p.list(x.list)
-		p.text(")")
-	case *like:
-		p.expr(x.x)
-		p.not(x.not)
-		p.word("LIKE")
-		p.expr(x.pattern)
-		if x.escape != "" {
-			p.text(" ESCAPE ")
-			p.string(x.escape)
-		}
-	case *test:
-		p.expr(x.x)
-		p.text(" IS")
-		p.not(x.not)
-		p.text(" ")
-		p.text(x.what)
-	case *caseExpr:
-		p.caseExpr(x)
+func (x columnRef) print(p *printer) {
+	p.private("`_t", x.source)
+	p.text(".")
+	p.text(p.stmt.sources[x.source].table.quotedColumns[x.column])
+}
+
+func (x aliasRef) print(p *printer)  { p.private("`_o", x.field) }
+func (nullLiteral) print(p *printer) { p.text("NULL") }
+
+func (x boolLiteral) print(p *printer) {
+	if x {
+		p.text("TRUE")
+	} else {
+		p.text("FALSE")
 	}
+}
+
+func (x stringLiteral) print(p *printer) { p.string(string(x)) }
+func (x numberLiteral) print(p *printer) { p.number(string(x)) }
+
+func (x marker) print(p *printer) {
+	p.markers = append(p.markers, int32(x.param))
+	p.text("?")
+}
+
+func (x *unary) print(p *printer) {
+	p.text("(")
+	p.text(x.op)
+	if x.op == "NOT" {
+		p.text(" ")
+	}
+	p.expr(x.x)
+	p.text(")")
+}
+
+func (x *binary) print(p *printer) {
+	p.text("(")
+	p.infix(x.l, x.op, x.r)
+	p.text(")")
+}
+
+func (x *chain) print(p *printer) {
+	p.text("(")
+	for i, arg := range x.args {
+		if i > 0 {
+			p.word(x.op)
+		}
+		p.expr(arg)
+	}
+	p.text(")")
+}
+
+func (x *between) print(p *printer) {
+	p.text("(")
+	p.expr(x.x)
+	p.not(x.not)
+	p.word("BETWEEN")
+	p.infix(x.lo, "AND", x.hi)
+	p.text(")")
+}
+
+func (x *inList) print(p *printer) {
+	p.text("(")
+	p.expr(x.x)
+	p.not(x.not)
+	p.text(" IN (")
+	p.list(x.list)
+	p.text("))")
+}
+
+func (x *like) print(p *printer) {
+	p.text("(")
+	p.expr(x.x)
+	p.not(x.not)
+	p.word("LIKE")
+	p.expr(x.pattern)
+	if x.escape != "" {
+		p.text(" ESCAPE ")
+		p.string(x.escape)
+	}
+	p.text(")")
+}
+
+func (x *test) print(p *printer) {
+	p.text("(")
+	p.expr(x.x)
+	p.text(" IS")
+	p.not(x.not)
+	p.text(" ")
+	p.text(x.what)
+	p.text(")")
+}
+
+func (x *caseExpr) print(p *printer) {
+	p.text("(CASE")
+	if x.value != nil {
+		p.text(" ")
+		p.expr(x.value)
+	}
+	for _, w := range x.whens {
+		p.text(" WHEN ")
+		p.infix(w.cond, "THEN", w.result)
+	}
+	p.clause(" ELSE ", x.other)
+	p.text(" END)")
+}
+
+func (x *call) print(p *printer) {
+	p.function(x.fn)
+	p.list(x.args)
+	p.text(")")
+}
+
+func (x *trim) print(p *printer) {
+	p.text("TRIM(")
+	p.text(x.side)
+	p.text(" ")
+	p.infix(x.cut, "FROM", x.x)
+	p.text(")")
+}
+
+func (x *dateArith) print(p *printer) {
+	p.function(x.fn)
+	p.expr(x.x)
+	p.text(", INTERVAL ")
+	p.expr(x.n)
+	p.text(" ")
+	p.text(x.unit)
+	p.text(")")
+}
+
+func (x *unitCall) print(p *printer) {
+	p.function(x.fn)
+	p.text(x.unit)
+	p.text(", ")
+	p.expr(x.a)
+	p.text(", ")
+	p.expr(x.b)
+	p.text(")")
+}
+
+func (x *cast) print(p *printer) {
+	p.function(x.fn)
+	p.expr(x.x)
+	if x.fn.name == "CAST" {
+		p.text(" AS ")
+	} else {
+		p.text(", ")
+	}
+	p.text(x.typeName)
+	p.text(")")
+}
+
+func (x *aggregate) print(p *printer) {
+	p.function(x.fn)
+	if x.distinct {
+		p.text("DISTINCT ")
+	}
+	if x.star {
+		p.text("*")
+	}
+	p.list(x.args)
+	p.text(")")
+}
+
+// function opens a call.
+func (p *printer) function(fn *function) {
+	p.text(fn.name)
+	p.text("(")
 }
 
 func (p *printer) infix(l expr, op string, r expr) {
@@ -209,69 +298,8 @@ func (p *printer) not(not bool) {
 	}
 }
 
-func (p *printer) caseExpr(x *caseExpr) {
-	p.text("CASE")
-	if x.value != nil {
-		p.text(" ")
-		p.expr(x.value)
-	}
-	for _, w := range x.whens {
-		p.text(" WHEN ")
-		p.infix(w.cond, "THEN", w.result)
-	}
-	p.clause(" ELSE ", x.other)
-	p.text(" END")
-}
-
-// special writes the functions whose arguments are not a plain list.
-func (p *printer) special(e expr) {
-	switch x := e.(type) {
-	case *trim:
-		p.text("TRIM(")
-		p.text(x.side)
-		p.text(" ")
-		p.infix(x.cut, "FROM", x.x)
-	case *dateArith:
-		p.text(x.fn.name)
-		p.text("(")
-		p.expr(x.x)
-		p.text(", INTERVAL ")
-		p.expr(x.n)
-		p.text(" ")
-		p.text(x.unit)
-	case *unitCall:
-		p.text(x.fn.name)
-		p.text("(")
-		p.text(x.unit)
-		p.text(", ")
-		p.expr(x.a)
-		p.text(", ")
-		p.expr(x.b)
-	case *cast:
-		p.text(x.fn.name)
-		p.text("(")
-		p.expr(x.x)
-		if x.fn.name == "CAST" {
-			p.text(" AS ")
-		} else {
-			p.text(", ")
-		}
-		p.text(x.typeName)
-	case *aggregate:
-		p.text(x.fn.name)
-		p.text("(")
-		if x.distinct {
-			p.text("DISTINCT ")
-		}
-		if x.star {
-			p.text("*")
-		}
-		p.list(x.args)
-	}
-	p.text(")")
-}
-
-// number writes a literal as it was spelled. The parser takes a word after "1." for a name, so that gets parentheses.
+// number writes a literal as it was spelled. The parser takes a word after "1." for a name, so that
+// gets parentheses.
 func (p *printer) number(spelling string) {
 	if spelling[len(spelling)-1] != '.' {
 		p.text(spelling)
@@ -282,8 +310,8 @@ func (p *printer) number(spelling string) {
 	p.text(")")
 }
 
-// string writes a literal for a session with backslash escapes. Doubling quotes and backslashes keeps the literal closed where the session
-// has none as well.
+// string writes a literal for a session with backslash escapes. Doubling quotes and backslashes
+// keeps the literal closed in a session without them, too.
 func (p *printer) string(s string) {
 	p.text("'")
 	for i := range len(s) {

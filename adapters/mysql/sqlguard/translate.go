@@ -36,6 +36,7 @@ type translator struct {
 	depth      int
 	low, high  int // tables in scope: stmt.sources[low:high]
 	met        []bool
+	printed    []int32 // the param of each placeholder, when a printed text is read; else nil
 }
 
 // translate fills t.stmt from the parser's result.
@@ -266,14 +267,18 @@ func (t *translator) rowCount(where string, n ast.ExprNode) uint64 {
 	return 0
 }
 
-// marker numbers a placeholder by its place in the agent's text.
+// marker numbers a placeholder by its place in the agent's text, also when it is read back from the
+// printed one.
 func (t *translator) marker(n *driver.ParamMarkerExpr) marker {
 	at := sort.Search(len(t.lex.markers), func(i int) bool { return int(t.lex.markers[i]) >= n.Offset })
-	if at == len(t.lex.markers) || int(t.lex.markers[at]) != n.Offset {
+	if at == len(t.lex.markers) || int(t.lex.markers[at]) != n.Offset || t.printed != nil && at >= len(t.printed) {
 		t.rep.add(rankSyntax, "a placeholder stands where none can be")
 		return marker{}
 	}
 	t.met[at] = true
+	if t.printed != nil {
+		return marker{int(t.printed[at])}
+	}
 	return marker{at}
 }
 

@@ -1,6 +1,7 @@
 package sqlguard_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -39,4 +40,30 @@ func TestVerifySeesEveryDifference(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, g.Verifies(swapped, plan.SQL, params))
 	require.False(t, g.Verifies(swapped, strings.Replace(plan.SQL, "DATE_ADD(?, INTERVAL ? DAY)", "DATE_ADD('x', INTERVAL ? DAY)", 1), params))
+}
+
+// TestPrepareVerifies changes what was printed behind Prepare's back, as a broken printer would.
+func TestPrepareVerifies(t *testing.T) {
+	g := shop(t)
+	const sql = "SELECT id FROM orders WHERE status = 'paid'"
+	_, err := g.Prepare(sql, nil)
+	require.NoError(t, err)
+	for name, change := range map[string][2]string{
+		"a clause is lost": {" WHERE (`_t1`.`status` = 'paid')", ""},
+		"a name changes":   {"`_t1`.`id`", "`_t1`.`customer_id`"},
+		"it is not SQL":    {"SELECT", "SELEKT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := shop(t)
+			g.AfterPrint(func(printed []byte) []byte {
+				changed := bytes.Replace(printed, []byte(change[0]), []byte(change[1]), 1)
+				require.NotEqual(t, string(printed), string(changed))
+				return changed
+			})
+			_, err := g.Prepare(sql, nil)
+			var rejected *sqlguard.Rejection
+			require.ErrorAs(t, err, &rejected, "what does not come out equal must not run")
+			require.Equal(t, sqlguard.ReasonUnsupportedNode, rejected.Reason)
+		})
+	}
 }
