@@ -83,7 +83,7 @@ func (t *translator) aggregate(e *parser.AggregateExpr, f frame) (node, error) {
 	if !known {
 		return nil, reject(ReasonFunction, "the aggregation %.80s is not available", e.Op)
 	}
-	a := aggregate{op: op, without: e.Without, grouping: e.Grouping}
+	a := aggregate{op: op, without: e.Without, grouping: list(e.Grouping)}
 	if err := t.named(e.Grouping); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (t *translator) binary(e *parser.BinaryExpr, f frame) (node, error) {
 }
 
 func translateMatching(m *parser.VectorMatching) *matching {
-	t := &matching{on: m.On, labels: m.MatchingLabels, include: m.Include}
+	t := &matching{on: m.On, labels: list(m.MatchingLabels), include: list(m.Include)}
 	switch m.Card {
 	case parser.CardManyToOne:
 		t.group = "group_left"
@@ -142,6 +142,14 @@ func translateMatching(m *parser.VectorMatching) *matching {
 		return nil
 	}
 	return t
+}
+
+// list returns nil for an empty list, however it was written.
+func list(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	return names
 }
 
 // named refuses label lists with a label that may not be named. The metric name may: what it

@@ -3,6 +3,7 @@ package promguard
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -54,7 +55,7 @@ func (g *Guard) Translate(query string) (Statement, error) {
 	if len(st.Text) > g.policy.MaxQuery {
 		return Statement{}, reject(ReasonLimit, "the query with what the service adds to it has more than %d bytes", g.policy.MaxQuery)
 	}
-	if err := g.verify(st.Text); err != nil {
+	if err := g.verify(root, st.Text); err != nil {
 		return Statement{}, err
 	}
 	return st, nil
@@ -85,9 +86,9 @@ func (g *Guard) read(query string) (node, Statement, error) {
 	return root, st, nil
 }
 
-// verify reads what was printed as a stranger would: each selector must name one allowed
-// metric and carry the mandatory matchers, and translating once more must change nothing.
-func (g *Guard) verify(text string) error {
+// verify reads what was printed as a stranger would: each selector must name one allowed metric
+// and carry the mandatory matchers, and translating it must give the same tree, member by member.
+func (g *Guard) verify(root node, text string) error {
 	expr, err := g.parser.ParseExpr(text)
 	if err != nil {
 		return unfaithful(err)
@@ -106,7 +107,7 @@ func (g *Guard) verify(text string) error {
 	if err != nil {
 		return unfaithful(err)
 	}
-	if printed(again) != text {
+	if !reflect.DeepEqual(root, again) {
 		return unfaithful(errors.New("the print reads as another query"))
 	}
 	return nil

@@ -126,6 +126,11 @@ func TestPrint(t *testing.T) {
 		`min_over_time((up + 1)[1h:1m])`:   `min_over_time((({__name__="up",tenant="a"} + 1))[1h:1m])`,
 		`up * on(job) group_left() http_i`: `({__name__="up",tenant="a"} * on (job) group_left () {__name__="http_i",tenant="a"})`,
 		`up + ignoring() up`:               `({__name__="up",tenant="a"} + {__name__="up",tenant="a"})`,
+		`up and on(job) up`:                `({__name__="up",tenant="a"} and on (job) {__name__="up",tenant="a"})`,
+		`up < Inf`:                         `({__name__="up",tenant="a"} < Inf)`,
+		`up * on(job) group_right up`:      `({__name__="up",tenant="a"} * on (job) group_right () {__name__="up",tenant="a"})`,
+		`sum by () (up)`:                   `sum ({__name__="up",tenant="a"})`,
+		`sum without () (up)`:              `sum without () ({__name__="up",tenant="a"})`,
 		`up and on() up`:                   `({__name__="up",tenant="a"} and on () {__name__="up",tenant="a"})`,
 		`quantile without (job) (0.9, up)`: `quantile without (job) (0.9, {__name__="up",tenant="a"})`,
 		`label_replace(up,"x","` + "é" + `","job","")`: `label_replace({__name__="up",tenant="a"}, "x", "é", "job", "")`,
@@ -226,6 +231,12 @@ func TestPoliciesThatMeanNothingAreRefused(t *testing.T) {
 	}
 }
 
+func TestATextWhereAVectorBelongs(t *testing.T) {
+	g := guard(t, policy())
+	require.Contains(t, rejected(t, g, `abs(up) + "x"`, promguard.ReasonSyntax).Detail, "binary expression must contain only scalar and instant vector types")
+	require.Equal(t, "a vector or number is needed where a string is", rejected(t, g, `"up"`, promguard.ReasonUnsupported).Detail)
+}
+
 // Refusals must not tell a hidden metric from one that does not exist.
 func TestS33_HiddenAndMissingLookAlike(t *testing.T) {
 	g := guard(t, policy())
@@ -287,4 +298,22 @@ func FuzzTranslate(f *testing.F) {
 		require.NoError(t, err, st.Text)
 		require.Equal(t, st, again)
 	})
+}
+
+// TestVerifySeesWhatAPrinterLoses takes a print from which something is missing: it is a query that
+// could run, and not the one that was asked.
+func TestVerifySeesWhatAPrinterLoses(t *testing.T) {
+	g := guard(t, policy())
+	for _, c := range []struct{ query, lost string }{
+		{`sum by (job) (up)`, ` by (job)`}, {`up{job="x"}`, `,job="x"`}, {`rate(up[5m] offset 1h)`, ` offset 1h`},
+		{`up > bool 1`, ` bool`}, {`-up`, `-`}, {`topk(5, up) > 1`, ` > 1`}, {`up / on (job) up`, ` on (job)`},
+		{`up * on (job) group_left (zone) up`, ` group_left (zone)`}, {`max_over_time(up[1h:1m] offset 5m)`, ` offset 5m`},
+		{`round(up, 5)`, `, 5`}, {`quantile without (job) (0.9, up)`, ` without (job)`},
+	} {
+		st, err := g.Translate(c.query)
+		require.NoError(t, err, c.query)
+		require.Contains(t, st.Text, c.lost)
+		require.NoError(t, g.Verifies(c.query, st.Text))
+		require.Error(t, g.Verifies(c.query, strings.Replace(st.Text, c.lost, "", 1)), c.query)
+	}
 }

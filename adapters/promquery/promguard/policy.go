@@ -148,7 +148,7 @@ func (g *Guard) Admits(series map[string]string) bool {
 // Mandatory returns the mandatory matchers as PromQL writes them.
 func (g *Guard) Mandatory() []string {
 	list := make([]string, len(g.mandatory))
-	for i, m := range g.mandatory {
+	for i, m := range matchersOf(g.mandatory) {
 		list[i] = printMatcher(m)
 	}
 	return list

@@ -1,13 +1,11 @@
 package promguard
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 )
 
 // printer writes the tree as PromQL that Prometheus 2.42 reads: operators fully parenthesised,
@@ -94,22 +92,11 @@ func (s subquery) print(p *printer) {
 }
 
 func (n number) print(p *printer) {
-	f := float64(n)
-	negative := math.Signbit(f) && !math.IsNaN(f)
-	if negative {
-		p.WriteByte('(')
+	if strings.HasPrefix(string(n), "-") {
+		p.WriteString("(" + string(n) + ")")
+		return
 	}
-	switch {
-	case math.IsNaN(f):
-		p.WriteString("NaN")
-	case math.IsInf(f, 1):
-		p.WriteString("Inf")
-	default:
-		p.WriteString(strconv.FormatFloat(f, 'g', -1, 64)) // -Inf and -0 too
-	}
-	if negative {
-		p.WriteByte(')')
-	}
+	p.WriteString(string(n))
 }
 
 func (t text) print(p *printer) { p.WriteString(strconv.Quote(string(t))) }
@@ -151,8 +138,8 @@ func printLabel(name string) string {
 	return strconv.Quote(name)
 }
 
-func printMatcher(m *labels.Matcher) string {
-	return printLabel(m.Name) + m.Type.String() + strconv.Quote(m.Value)
+func printMatcher(m matcher) string {
+	return printLabel(m.name) + m.kind.String() + strconv.Quote(m.value)
 }
 
 func printDuration(d time.Duration) string { return model.Duration(d).String() }

@@ -40,7 +40,7 @@ func (t *translator) node(e parser.Expr, f frame) (node, error) {
 	}
 	switch e := e.(type) {
 	case *parser.NumberLiteral:
-		return number(e.Val), nil
+		return numberOf(e.Val), nil
 	case *parser.VectorSelector:
 		return t.selector(e, 0, f)
 	case *parser.MatrixSelector:
@@ -60,7 +60,7 @@ func (t *translator) node(e parser.Expr, f frame) (node, error) {
 		}
 		return negation{inner}, nil
 	case *parser.StringLiteral:
-		return nil, reject(ReasonUnsupported, "a string stands where a vector or number belongs")
+		return nil, reject(ReasonUnsupported, "a vector or number is needed where a string is")
 	default:
 		return nil, reject(ReasonUnsupported, "the query uses a construct that is not available")
 	}
@@ -105,12 +105,13 @@ func (t *translator) selector(e *parser.VectorSelector, rng time.Duration, f fra
 		return nil, err
 	}
 	s := selector{rng: rng, offset: offset}
+	var own []*labels.Matcher
 	for _, m := range e.LabelMatchers {
 		if m.Name != model.MetricNameLabel {
 			if err := t.guard.judge(m); err != nil {
 				return nil, err
 			}
-			s.matchers = append(s.matchers, m)
+			own = append(own, m)
 			continue
 		}
 		if s.metric != "" || m.Type != labels.MatchEqual {
@@ -125,7 +126,7 @@ func (t *translator) selector(e *parser.VectorSelector, rng time.Duration, f fra
 		return nil, reject(ReasonMetricName, "a selector must name a metric, as in http_requests_total{code=\"500\"}")
 	}
 	t.metrics[s.metric] = true
-	s.matchers = t.guard.restrict(s.matchers)
+	s.matchers = matchersOf(t.guard.restrict(own))
 	return s, nil
 }
 
@@ -201,7 +202,7 @@ func (g *Guard) judge(m *labels.Matcher) error {
 	}
 	for _, must := range g.mandatory {
 		if must.Name == m.Name && contradict(m, must) {
-			return reject(ReasonMandatoryLabel, "only series with %s are available: leave the label %s out", printMatcher(must), must.Name)
+			return reject(ReasonMandatoryLabel, "only series with %s are available: leave the label %s out", printMatcher(matchersOf([]*labels.Matcher{must})[0]), must.Name)
 		}
 	}
 	return nil

@@ -1,19 +1,36 @@
 package promguard
 
 import (
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-// node is an allowed construct. The types of this file are all there are.
+// node is an allowed construct. The types of this file are all there are. They are plain values:
+// two trees that mean the same are equal by reflect.DeepEqual, with empty lists as nil.
 type node interface{ print(*printer) }
 
 // selector reads an allowed metric: at one instant, or over rng when that is not zero.
 type selector struct {
 	metric      string
-	matchers    []*labels.Matcher // the agent's own, then the mandatory ones
+	matchers    []matcher // the agent's own, then the mandatory ones
 	rng, offset time.Duration
+}
+
+// matcher is a label matcher as a plain value: labels.Matcher holds a compiled pattern.
+type matcher struct {
+	kind        labels.MatchType
+	name, value string
+}
+
+func matchersOf(list []*labels.Matcher) []matcher {
+	var values []matcher
+	for _, m := range list {
+		values = append(values, matcher{m.Type, m.Name, m.Value})
+	}
+	return values
 }
 
 // call is a function of the allowlist; its string arguments have been judged.
@@ -55,6 +72,16 @@ type subquery struct {
 	rng, step, offset time.Duration
 }
 
-type number float64
+// number is a literal as it is printed, so that NaN equals itself.
+type number string
+
+func numberOf(f float64) number {
+	switch {
+	case math.IsInf(f, 1):
+		return "Inf"
+	default:
+		return number(strconv.FormatFloat(f, 'g', -1, 64)) // NaN, -Inf and -0 too
+	}
+}
 
 type text string
