@@ -76,12 +76,10 @@ type subquery struct {
 type number string
 
 func numberOf(f float64) number {
-	switch {
-	case math.IsInf(f, 1):
+	if math.IsInf(f, 1) {
 		return "Inf"
-	default:
-		return number(strconv.FormatFloat(f, 'g', -1, 64)) // NaN, -Inf and -0 too
 	}
+	return number(strconv.FormatFloat(f, 'g', -1, 64)) // NaN, -Inf and -0 too
 }
 
 type text string
