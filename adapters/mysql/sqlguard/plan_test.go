@@ -51,6 +51,12 @@ func TestPrinted(t *testing.T) {
 			"SELECT (0x0A + x'0a') AS `_o1`, 7 AS `_o2`, 1.50 AS `_o3`, .5e-3 AS `_o4`, 18446744073709551616 AS `_o5`, (3.) AS `_o6` " +
 				"FROM `shop`.`orders` AS `_t1` LIMIT 201", nil,
 		},
+		"sides of TRIM and precisions": {
+			"SELECT TRIM(BOTH 'x' FROM note), TRIM('x' FROM note), CAST(placed_at AS DATETIME(0)), CAST(placed_at AS TIME(6)) FROM orders", nil,
+			"SELECT TRIM(BOTH 'x' FROM `_t1`.`note`) AS `_o1`, TRIM(BOTH 'x' FROM `_t1`.`note`) AS `_o2`, " +
+				"CAST(`_t1`.`placed_at` AS DATETIME) AS `_o3`, CAST(`_t1`.`placed_at` AS TIME(6)) AS `_o4` " +
+				"FROM `shop`.`orders` AS `_t1` LIMIT 201", nil,
+		},
 		"joins": {
 			"SELECT c.id FROM customers c LEFT JOIN (orders o JOIN order_items i ON i.order_id = o.id) ON o.customer_id = c.id", nil,
 			"SELECT `_t1`.`id` AS `_o1` FROM `shop`.`customers` AS `_t1` LEFT JOIN (`shop`.`orders` AS `_t2` JOIN `shop`.`order_items` AS `_t3` ON " +
@@ -66,13 +72,15 @@ func TestPrinted(t *testing.T) {
 				"HAVING ((`_t1`.`id` > 1) AND (MAX(`_t1`.`id`) > 1)) ORDER BY `_o1`, (`_t1`.`id` + 0), `_o2` LIMIT 201", nil,
 		},
 	} {
-		plan, rejection := prepare(t, shop(t), c.sql, raw(t, c.params...))
-		require.Nil(t, rejection, name)
-		require.Equal(t, c.printed, plan.SQL, name)
-		require.Equal(t, len(c.args), len(plan.Args), name)
-		for i := range c.args {
-			require.Equal(t, c.args[i], plan.Args[i], name)
-		}
+		t.Run(name, func(t *testing.T) {
+			plan, rejection := prepare(t, shop(t), c.sql, raw(t, c.params...))
+			require.Nil(t, rejection)
+			require.Equal(t, c.printed, plan.SQL)
+			require.Equal(t, len(c.args), len(plan.Args))
+			for i := range c.args {
+				require.Equal(t, c.args[i], plan.Args[i])
+			}
+		})
 	}
 }
 
