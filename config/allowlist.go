@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"go.yaml.in/yaml/v4"
+
+	"github.com/toolboundary/toolboundary/config/strictyaml"
 )
 
 // Allowlist is what may be read, in the file's order. Schema and table names are exact; column
@@ -30,52 +31,54 @@ type Column struct {
 	Comment string `yaml:"comment" doc:"One sentence about the column, as agents are told."`
 }
 
-// The bounds of names and of what agents are told about a column, in characters.
+// The longest names, and the longest text that agents are told about a column, in characters.
 const (
 	maxName    = 64
 	maxComment = 200
 )
 
-func (a *Allowlist) readNode(r *reader, at Place, n *yaml.Node) {
+// ReadYAML implements strictyaml.NodeReader.
+func (a *Allowlist) ReadYAML(n strictyaml.Node) {
 	seen := map[[2]string]bool{}
-	r.mapping(at, n, func(name string, at Place, value *yaml.Node) {
+	for name, value := range n.Entries() {
 		schema, table, ok := splitTable(name)
 		if !ok {
-			at.unreadable("A table is named by schema and table with one dot between.", "Write it as shop.orders; a name that has a dot of its own stands in back quotes, as in shop.`old.orders`.")
-			return
+			value.Unreadable("A table is named by schema and table with one dot between.",
+				"Write it as shop.orders; put a name that contains a dot in back quotes, as in shop.`old.orders`.")
+			continue
 		}
-		if !checkName(at, schema, "schema") || !checkName(at, table, "table") {
-			return
+		if !checkName(value.Place, schema, "schema") || !checkName(value.Place, table, "table") {
+			continue
 		}
 		if seen[[2]string{schema, table}] {
-			at.Problem("The table is listed twice.", "Join the two lists of columns.")
-			return
+			value.Problem("The table is listed twice.", "Join the two lists of columns.")
+			continue
 		}
 		seen[[2]string{schema, table}] = true
-		*a = append(*a, Table{Schema: schema, Name: table, Columns: r.columns(at, value)})
-	})
+		*a = append(*a, Table{Schema: schema, Name: table, Columns: readColumns(value)})
+	}
 }
 
-func (r *reader) columns(at Place, n *yaml.Node) []Column {
+func readColumns(n strictyaml.Node) []Column {
 	const fix = "Write a list of columns, such as [id, {column: email, sensitive: true}]."
-	if n = r.resolve(at, n); n == nil || (n.Kind == yaml.SequenceNode && len(n.Content) == 0) {
-		at.unreadable("The table has no columns.", fix)
+	items := n.Items()
+	switch {
+	case n.Kind() != strictyaml.Empty && n.Kind() != strictyaml.List:
+		n.Unreadable("The columns are a list, not "+n.Describe()+".", fix)
+		return nil
+	case len(items) == 0:
+		n.Unreadable("The table has no columns.", fix)
 		return nil
 	}
-	if n.Kind != yaml.SequenceNode {
-		at.unreadable("The columns are a list, not "+describe(n)+".", fix)
-		return nil
-	}
-	columns := make([]Column, 0, len(n.Content))
+	columns := make([]Column, 0, len(items))
 	seen := map[string]bool{}
-	for i, item := range n.Content {
-		place := at.Index(i)
-		column, ok := r.column(place, item)
+	for _, item := range items {
+		column, ok := readColumn(item)
 		if !ok {
 			continue
 		}
 		if seen[fold(column.Name)] {
-			place.Problem("The column is listed twice; letter case does not tell columns apart.", "Remove one of the two.")
+			item.Problem("The column is listed twice; letter case does not tell columns apart.", "Remove one of the two.")
 			continue
 		}
 		seen[fold(column.Name)] = true
@@ -84,25 +87,27 @@ func (r *reader) columns(at Place, n *yaml.Node) []Column {
 	return columns
 }
 
-func (r *reader) column(at Place, n *yaml.Node) (Column, bool) {
-	var c Column
-	if n = r.resolve(at, n); n == nil {
-		at.unreadable("The column has no name.", "Write the column's name; put the word null in quotes if that is its name.")
+// readColumn reads a bare name or a section, and reports whether the column is usable.
+func readColumn(n strictyaml.Node) (c Column, ok bool) {
+	switch n.Kind() {
+	case strictyaml.Empty:
+		n.Unreadable("The column has no name.",
+			"Write the column's name; put the word null in quotes if that is its name.")
 		return c, false
-	}
-	if n.Kind == yaml.MappingNode {
-		r.structure(at, n, &c)
+	case strictyaml.Mapping:
+		n.Struct(&c)
 		if c.Name == "" {
 			return c, false
 		}
-		checkShown(at.Key("type"), c.Type)
-		checkShown(at.Key("comment"), c.Comment)
-		return c, checkName(at.Key("column"), c.Name, "column")
+		checkShown(n.Key("type"), c.Type)
+		checkShown(n.Key("comment"), c.Comment)
+		return c, checkName(n.Key("column"), c.Name, "column")
 	}
-	return c, r.text(at, n, &c.Name) && checkName(at, c.Name, "column")
+	c.Name, ok = n.Text()
+	return c, ok && checkName(n.Place, c.Name, "column")
 }
 
-// checkShown bounds what agents are told, so that a description costs few tokens.
+// checkShown limits what agents are told, so that a description costs few tokens.
 func checkShown(at Place, text string) {
 	if utf8.RuneCountInString(text) > maxComment || strings.ContainsFunc(text, unicode.IsControl) {
 		at.Problem("The text is longer than 200 characters or has control characters.", "Write one short sentence.")
@@ -111,17 +116,20 @@ func checkShown(at Place, text string) {
 
 var systemSchemas = []string{"information_schema", "mysql", "performance_schema", "sys"}
 
-// checkName judges the name of a schema, table or column and reports whether it is usable.
+// checkName reports whether the name of a schema, table or column is usable; if not, it reports
+// why not.
 func checkName(at Place, name, what string) bool {
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > maxName:
-		at.unreadable("The name of a "+what+" has 1 to 64 characters.", "Write the name as the database has it.")
+		at.Unreadable("The name of a "+what+" has 1 to 64 characters.", "Write the name as the database has it.")
 	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, unicode.IsControl):
-		at.unreadable("The name of the "+what+" begins or ends with a blank, or has control characters.", "Write the name as the database has it.")
+		at.Unreadable("The name of the "+what+" begins or ends with a blank, or has control characters.",
+			"Write the name as the database has it.")
 	case name == "*":
-		at.unreadable("A wildcard would allow columns and tables that nobody has looked at.", "List the names one by one; allowlist init writes such a list.")
+		at.Unreadable("A wildcard would allow columns and tables that nobody has looked at.",
+			"List the names one by one; allowlist init writes such a list.")
 	case what == "schema" && slices.Contains(systemSchemas, fold(name)):
-		at.unreadable("The schema belongs to the server and is never served.", "Remove it.")
+		at.Unreadable("The schema belongs to the server and is never served.", "Remove it.")
 	default:
 		return true
 	}
@@ -162,8 +170,9 @@ func namePart(text string) (name, rest string, ok bool) {
 	return "", "", false
 }
 
-func (Allowlist) schema() *jsonschema.Schema {
-	column := structSchema(&Column{})
+// JSONSchema implements strictyaml.Schemer.
+func (Allowlist) JSONSchema() *jsonschema.Schema {
+	column := strictyaml.Schema(&Column{})
 	return &jsonschema.Schema{
 		Type:          "object",
 		PropertyNames: &jsonschema.Schema{Pattern: "^([^.`]+|`([^`]|``)+`)\\.([^.`]+|`([^`]|``)+`)$"},
@@ -172,4 +181,14 @@ func (Allowlist) schema() *jsonschema.Schema {
 			Items: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, column}},
 		},
 	}
+}
+
+// fold maps ASCII capitals to small letters and nothing else, as MySQL compares column names.
+func fold(name string) string {
+	return strings.Map(func(c rune) rune {
+		if 'A' <= c && c <= 'Z' {
+			return c + ('a' - 'A')
+		}
+		return c
+	}, name)
 }

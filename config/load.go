@@ -1,26 +1,21 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"unicode/utf8"
 
-	"go.yaml.in/yaml/v4"
+	"github.com/toolboundary/toolboundary/config/strictyaml"
 )
-
-// maxFile bounds a configuration file, in bytes.
-const maxFile = 4 << 20
 
 // options are what the callers of Load and Parse choose.
 type options struct {
-	secrets bool
-	serve   bool
-	kinds   []Kind
+	noSecrets bool
+	serve     bool
+	kinds     []Kind
 }
 
 // Option changes what Load and Parse demand.
@@ -30,8 +25,8 @@ type Option func(*options)
 func ForServe() Option { return func(o *options) { o.serve = true } }
 
 // WithoutSecrets reads neither environment variables nor files that the configuration names:
-// secrets stay unset, and are not judged. For commands that need no credentials.
-func WithoutSecrets() Option { return func(o *options) { o.secrets = false } }
+// secrets have no value, and are not checked. It is for commands that need no credentials.
+func WithoutSecrets() Option { return func(o *options) { o.noSecrets = true } }
 
 // WithKinds adds kinds of data sources; one with the name of a known kind replaces it.
 func WithKinds(kinds ...Kind) Option {
@@ -43,7 +38,7 @@ func WithKinds(kinds ...Kind) Option {
 }
 
 func optionsOf(list []Option) options {
-	o := options{secrets: true, kinds: builtinKinds()}
+	o := options{kinds: builtinKinds()}
 	for _, apply := range list {
 		apply(&o)
 	}
@@ -55,17 +50,20 @@ func optionsOf(list []Option) options {
 func Load(path string, env func(string) (string, bool), opts ...Option) (Config, error) {
 	data, message := readFile(path)
 	if message != "" {
-		return Config{}, &Problems{File: path, List: []Problem{{Message: message, Fix: "Check the name given by --config."}}}
+		problem := Problem{Message: message, Fix: "Check the name given by --config."}
+		return Config{}, &Problems{File: path, List: []Problem{problem}}
 	}
 	return parse(data, path, filepath.Dir(path), env, opts)
 }
 
-// Parse is Load for a configuration in memory; relative file names are relative to the
-// process's working directory.
+// Parse is Load for a configuration in memory; relative file names are relative to the working
+// directory of the process. It is for tests of kinds and of programs that write configurations.
 func Parse(data []byte, env func(string) (string, bool), opts ...Option) (Config, error) {
 	return parse(data, "", "", env, opts)
 }
 
+// readFile returns the content of the file, or what is wrong. Of a file that is too large it
+// returns one byte more than strictyaml allows, which is enough to refuse it.
 func readFile(path string) (data []byte, message string) {
 	f, err := os.Open(path)
 	switch {
@@ -77,84 +75,26 @@ func readFile(path string) (data []byte, message string) {
 		return nil, "The file cannot be opened."
 	}
 	defer func() { _ = f.Close() }()
-	// One byte more than allowed is enough for Parse to refuse the file.
-	if data, err = io.ReadAll(io.LimitReader(f, maxFile+1)); err != nil {
+	if data, err = io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1)); err != nil {
 		return nil, "The file cannot be read; it may be a directory."
 	}
 	return data, ""
 }
 
 func parse(data []byte, file, dir string, env func(string) (string, bool), opts []Option) (Config, error) {
-	r := &reader{report: newReport(), options: optionsOf(opts), env: env, dir: dir}
-	root := Place{report: r.report}
+	o := optionsOf(opts)
+	root, report := strictyaml.Parse(data, strictyaml.Options{
+		Env: env, Dir: dir, NoLookup: o.noSecrets, IfEmpty: "Write at least one data source.",
+	})
 	cfg := Default()
-	if n := document(root, data); n != nil {
-		r.structure(root, n, &cfg)
-		cfg.validate(root, r.options)
+	root.Struct(&cfg, dataSources)
+	if sources, ok := root.Entry(dataSources); ok {
+		cfg.DataSources = readSources(sources, o.kinds)
 	}
-	byLine(r.problems)
-	byLine(r.warnings)
-	if len(r.problems) > 0 {
-		return Config{}, &Problems{File: file, List: r.problems, Warnings: r.warnings}
+	cfg.validate(root.Place, o)
+	if err := report.Err(file); err != nil {
+		return Config{}, err
 	}
-	cfg.warnings, cfg.lines = r.warnings, r.lines
+	cfg.report = report
 	return cfg, nil
-}
-
-// document returns the root node of the only document, or nil after it reported why not.
-func document(root Place, data []byte) *yaml.Node {
-	switch {
-	case len(data) > maxFile:
-		root.Problem("The configuration is larger than 4MiB.", "Shorten it.")
-		return nil
-	case !utf8.Valid(data):
-		root.Problem("The configuration is not UTF-8 text.", "Save it as UTF-8.")
-		return nil
-	}
-	loader, err := yaml.NewLoader(bytes.NewReader(data))
-	if err != nil {
-		root.Problem("The configuration cannot be read.", "Check that it is YAML.")
-		return nil
-	}
-	var doc yaml.Node
-	switch err := loader.Load(&doc); {
-	case errors.Is(err, io.EOF):
-		root.Problem("The configuration is empty.", "Write at least one data source.")
-		return nil
-	case err != nil:
-		syntax(root, err)
-		return nil
-	}
-	var more yaml.Node
-	switch err := loader.Load(&more); {
-	case err == nil:
-		root.stands(more.Line)
-		root.Problem("There is a second document.", "Remove the line --- and what follows it.")
-		return nil
-	case !errors.Is(err, io.EOF):
-		syntax(root, err)
-		return nil
-	}
-	if doc.Kind == yaml.DocumentNode && len(doc.Content) == 1 {
-		return doc.Content[0]
-	}
-	return &doc
-}
-
-// syntax reports what the YAML library says; its sentences hold no part of the file but the
-// names of anchors and tags.
-func syntax(root Place, err error) {
-	var one *yaml.LoadError
-	var several *yaml.LoadErrors
-	if errors.As(err, &several) && len(several.Errors) > 0 {
-		one = several.Errors[0]
-	}
-	if one == nil && !errors.As(err, &one) {
-		root.Problem("The configuration is not valid YAML.", "Check quotes, brackets and indentation.")
-		return
-	}
-	if one.Mark.Line > 0 {
-		root.stands(one.Mark.Line)
-	}
-	root.Problem("The configuration is not valid YAML: "+printable(one.Message)+".", "Check quotes, brackets and indentation near this line.")
 }

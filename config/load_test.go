@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolboundary/toolboundary/config/strictyaml"
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/run"
 )
@@ -76,9 +77,9 @@ func TestDesignExampleLoadsWithItsDefaults(t *testing.T) {
 	require.Positive(t, cfg.Line("data_sources.shop.allow.shop.customers[1]"))
 	require.Equal(t, cfg.Line("data_sources.shop"), cfg.Line("data_sources.shop.no_such_key"))
 	require.Zero(t, cfg.Line("nothing"))
-	cfg.warnings, bare.warnings, cfg.lines, bare.lines = nil, nil, nil, nil
+	cfg.report, bare.report = nil, nil
 	require.Equal(t, bare, cfg, "the design's example writes out the defaults")
-	require.Equal(t, limits.Default(), cfg.Limits.Ceilings())
+	require.Equal(t, limits.Default(), cfg.Limits.Domain())
 	require.Equal(t, run.Budget{MaxCalls: 50, MaxBytes: 32 << 20, MaxRefusals: 25}, cfg.Runs.Budget.Domain())
 	require.Equal(t, 24*time.Hour, cfg.Runs.RecordTTL)
 	require.Equal(t, time.Hour, cfg.Runs.MaxTTL)
@@ -153,46 +154,24 @@ func TestLoadErrorsAreAlwaysProblems(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoConfiguration(t *testing.T) {
-	rows := []struct{ name, file, message string }{
-		{"empty", "", "The configuration is empty."},
-		{"comments only", "# nothing\n", "The configuration is empty."},
-		{"only a list", "[a]", "This is a section with keys, not a list."},
-		{"only text", "a", "This is a section with keys, not text."},
-		{"second document", valid + "---\nstore: {}\n", "There is a second document."},
-		{"broken second document", valid + "---\n[", "The configuration is not valid YAML: did not find expected node content."},
-		{"unknown directive", "%FOO\n---\n" + valid, "The configuration is not valid YAML: found unknown directive name."},
-		{"too large", strings.Repeat("#", maxFile+1), "The configuration is larger than 4MiB."},
-	}
-	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			problems := problemsOf(t, row.file)
-			require.Len(t, problems, 1)
-			require.Equal(t, row.message, problems[0].Message)
-		})
-	}
+func TestAnEmptyFileNeedsADataSource(t *testing.T) {
+	require.Equal(t, []Problem{{Message: "The configuration is empty.", Fix: "Write at least one data source."}}, problemsOf(t, "# nothing"))
 }
 
-func TestSecretFiles(t *testing.T) {
-	dir := t.TempDir()
-	rows := []struct{ name, content, message string }{
-		{"blanks", "\n\r\n", "The file is empty."},
-		{"large", strings.Repeat("a", maxSecret+1), "The file is larger than 64KiB, which no secret is."},
-		{"largest", strings.Repeat("a", maxSecret), ""},
-		{"inner", " a\nb \n", ""},
+func TestTooLargeFilesAreNotRead(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "large.yaml")
+	require.NoError(t, os.WriteFile(name, []byte(strings.Repeat("#", strictyaml.MaxBytes+1)), 0o600))
+	_, err := Load(name, empty)
+	require.ErrorContains(t, err, "The configuration is larger than 4MiB.")
+}
+
+func TestAliasOfItselfEnds(t *testing.T) {
+	for _, file := range []string{
+		"limits: &x {raw: *x}", "data_sources: &x {a: *x}", "auth: {harness_keys: &x [*x]}", "data_sources: {a: {functions: &x [*x]}}",
+		"&x [*x]", "store: &x {redis: *x}", "data_sources: {a: {allow: &x {s.t: *x}}}", "data_sources: {a: {allow: {s.t: &x [*x]}}}",
+	} {
+		require.NotEmpty(t, problemsOf(t, file), file)
 	}
-	for _, row := range rows {
-		name := filepath.Join(dir, row.name)
-		require.NoError(t, os.WriteFile(name, []byte(row.content), 0o600))
-		value, message := secretFile(name)
-		require.Equal(t, row.message, message, row.name)
-		if message == "" {
-			require.Equal(t, strings.TrimSuffix(row.content, "\n"), value)
-		}
-	}
-	problems := problemsOf(t, strings.Replace(valid, "user_env: SHOP_USER", "user_file: ''", 1))
-	require.Len(t, problems, 1)
-	require.Equal(t, "The name of the file is empty.", problems[0].Message)
 }
 
 func TestAuthIsDemandedForServeOnly(t *testing.T) {

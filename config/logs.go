@@ -6,56 +6,74 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
-)
 
-// KindLogs is the kind of directories with log files.
-const KindLogs = "logs"
+	"github.com/toolboundary/toolboundary/config/strictyaml"
+)
 
 // Logs is a data source of log files below one directory.
 type Logs struct {
 	// Root is the directory; it may itself be reached through links, nothing below it may.
-	Root  string   `yaml:"root" required:"true" doc:"Directory of the files, an absolute path."`
-	Files []string `yaml:"files" required:"true" doc:"Files below root that may be read, by patterns such as app.log* or nginx/*.log.*.gz. Links are not followed."`
+	Root string `yaml:"root" required:"true" doc:"Directory of the files, an absolute path."`
+	// Files are patterns such as app.log* or nginx/*.log.*.gz.
+	Files []string `yaml:"files" required:"true"`
 
 	Format      string `yaml:"format" enum:"text|json|logfmt" doc:"How lines carry fields."`
 	TimePattern string `yaml:"time_pattern" doc:"RE2 pattern of a line's time: its first group, or all of it."`
-	TimeLayout  string `yaml:"time_layout" doc:"How a line's time is written: rfc3339, unix, unix_ms, or a layout of Go such as 02/Jan/2006:15:04:05 -0700."`
+	TimeLayout  string `yaml:"time_layout"`
 	TimeZone    string `yaml:"time_zone" doc:"Zone of times that name none, such as Europe/Berlin."`
 	// Masks hide what must not be seen, before anything is matched.
-	Masks []string `yaml:"masks" doc:"RE2 patterns of secrets; their groups, or the whole match without groups, are replaced before anything is matched or shown."`
+	Masks []string `yaml:"masks"`
 
 	QueryTimeout  time.Duration `yaml:"query_timeout" min:"10ms" max:"1h" doc:"Longest search."`
-	MaxLines      int           `yaml:"max_lines" min:"1" max:"10000" doc:"Most matching lines of an answer; all are counted."`
+	MaxLines      int           `yaml:"max_lines" min:"1" max:"10000"`
 	MaxLine       ByteSize      `yaml:"max_line" min:"1KiB" max:"1MiB" doc:"Most bytes of a line that are examined."`
 	MaxFiles      int           `yaml:"max_files" min:"1" max:"1000" doc:"Most files of a search, the newest."`
 	MaxConcurrent int           `yaml:"max_concurrent" min:"1" max:"100" doc:"Most searches at once."`
 }
 
+// Tags implements strictyaml.Tagger.
+func (Logs) Tags() strictyaml.Tags {
+	return strictyaml.Tags{
+		"files": `doc:"Files below root that may be read, by patterns such as app.log* or nginx/*.log.*.gz. ` +
+			`Links are not followed."`,
+		"time_layout": `doc:"How a line's time is written: rfc3339, unix, unix_ms, ` +
+			`or a layout of Go such as 02/Jan/2006:15:04:05 -0700."`,
+		"masks": `doc:"RE2 patterns of secrets; their groups, or the whole match without groups, ` +
+			`are replaced before anything is matched or shown."`,
+		"max_lines": `doc:"Most matching lines of an answer; all are counted."`,
+	}
+}
+
 func newLogs() *Logs {
-	return &Logs{Format: "text", TimeZone: "UTC", QueryTimeout: 20 * time.Second, MaxLines: 200, MaxLine: 16 << 10, MaxFiles: 64, MaxConcurrent: 2}
+	return &Logs{
+		Format: "text", TimeZone: "UTC", QueryTimeout: 20 * time.Second,
+		MaxLines: 200, MaxLine: 16 << 10, MaxFiles: 64, MaxConcurrent: 2,
+	}
 }
 
 // Validate checks names and patterns.
 func (l *Logs) Validate(at Place) {
 	if !filepath.IsAbs(l.Root) {
-		at.Key("root").Problem("The directory is not an absolute path.", "Write it from the root of the file system, such as /var/log/shop.")
+		at.Key("root").Problem("The directory is not an absolute path.",
+			"Write it from the root of the file system, such as /var/log/shop.")
 	}
-	if len(l.Files) == 0 && at.Key("files").given() {
-		at.Key("files").Problem("No file may be read: every search is refused.", "List patterns such as app.log*.")
+	files, masks := at.Key("files"), at.Key("masks")
+	if len(l.Files) == 0 && files.Given() {
+		files.Problem("No file may be read: every search is refused.", "List patterns such as app.log*.")
 	}
 	for i, p := range l.Files {
 		if _, err := path.Match(p, ""); err != nil || !fs.ValidPath(p) || p == "." {
-			at.Key("files").Index(i).Problem("This is not a pattern of files below the root.", "Write it relative to root and without .., such as nginx/*.log.")
+			files.Index(i).Problem("This is not a pattern of files below the root.",
+				"Write it relative to root and without .., such as nginx/*.log.")
 		}
 	}
 	for i, m := range l.Masks {
-		place := at.Key("masks").Index(i)
-		if re := checkRegexp(place, m); re != nil && re.MatchString("") {
-			place.Problem("The pattern also matches nothing at all.", "Write one that needs at least one character.")
+		if re := checkRegexp(masks.Index(i), m); re != nil && re.MatchString("") {
+			masks.Index(i).Problem("The pattern also matches empty text.", "Write one that needs at least one character.")
 		}
 	}
 	if len(l.Masks) == 0 {
-		at.Key("masks").Warn("Nothing is masked: secrets in the files are shown.", `List patterns such as 'password=(\S+)'.`)
+		masks.Warn("Nothing is masked: secrets in the files are shown.", `List patterns such as 'password=(\S+)'.`)
 	}
 	l.validateTimes(at)
 }
@@ -70,7 +88,8 @@ func (l *Logs) validateTimes(at Place) {
 		return
 	}
 	if l.TimePattern == "" {
-		at.Key("time_pattern").Warn("Lines have no times: no search can be bounded by time.", "Add time_pattern and time_layout.")
+		at.Key("time_pattern").Warn("Lines have no times: a search cannot be limited to a time.",
+			"Add time_pattern and time_layout.")
 		return
 	}
 	checkRegexp(at.Key("time_pattern"), l.TimePattern)
@@ -78,7 +97,8 @@ func (l *Logs) validateTimes(at Place) {
 	case "rfc3339", "unix", "unix_ms":
 	default:
 		if sample := time.Unix(1e9, 0).UTC(); sample.Format(l.TimeLayout) == l.TimeLayout {
-			at.Key("time_layout").Problem("The layout has no part of a time.", "Write the moment 2006-01-02 15:04:05 as the lines would.")
+			at.Key("time_layout").Problem("The layout has no part of a time.",
+				"Write the moment 2006-01-02 15:04:05 as the lines would.")
 		}
 	}
 	if _, err := time.LoadLocation(l.TimeZone); err != nil || l.TimeZone == "" || l.TimeZone == "Local" {
@@ -86,10 +106,12 @@ func (l *Logs) validateTimes(at Place) {
 	}
 }
 
+// checkRegexp returns the compiled pattern, or nil after it reported why not.
 func checkRegexp(at Place, pattern string) *regexp.Regexp {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		at.Problem("This is not an RE2 regular expression.", "Check the brackets and escapes; backreferences and look-around do not exist.")
+		at.Problem("This is not an RE2 regular expression.",
+			"Check the brackets and escapes; backreferences and look-around do not exist.")
 		return nil
 	}
 	return re

@@ -10,7 +10,7 @@ import (
 
 // S43: the connection comes from the environment only, and nothing of it has a default.
 func TestQueryFromEnvS43(t *testing.T) {
-	full := map[string]string{QueryHost: "127.0.0.1", QueryUser: "reader", QueryPassword: password}
+	full := map[string]string{queryHost: "127.0.0.1", queryUser: "reader", queryPassword: password}
 	rows := []struct {
 		name    string
 		change  map[string]string
@@ -18,17 +18,17 @@ func TestQueryFromEnvS43(t *testing.T) {
 		problem string
 	}{
 		{"whole", nil, "", ""},
-		{"no host", nil, QueryHost, QueryHost},
-		{"no user", nil, QueryUser, QueryUser},
-		{"no password", nil, QueryPassword, QueryPassword},
-		{"empty host", map[string]string{QueryHost: ""}, "", QueryHost},
-		{"empty password", map[string]string{QueryPassword: ""}, "", QueryPassword},
-		{"a DSN", map[string]string{QueryHost: "root:" + password + "@tcp(db)/x"}, "", QueryHost},
-		{"bad port", map[string]string{QueryPort: "mysql"}, "", QueryHost},
-		{"two passwords", map[string]string{QueryPasswordFile: "x"}, "", QueryPasswordFile},
-		{"file that is missing", map[string]string{QueryPasswordFile: "testdata/absent"}, QueryPassword, QueryPasswordFile},
-		{"bad TLS", map[string]string{QueryTLS: "maybe"}, "", QueryTLS},
-		{"server's schema", map[string]string{QuerySchema: "mysql"}, "", QuerySchema},
+		{"no host", nil, queryHost, queryHost},
+		{"no user", nil, queryUser, queryUser},
+		{"no password", nil, queryPassword, queryPassword},
+		{"empty host", map[string]string{queryHost: ""}, "", queryHost},
+		{"empty password", map[string]string{queryPassword: ""}, "", queryPassword},
+		{"a DSN", map[string]string{queryHost: "root:" + password + "@tcp(db)/x"}, "", queryHost},
+		{"bad port", map[string]string{queryPort: "mysql"}, "", queryHost},
+		{"two passwords", map[string]string{queryPasswordFile: "x"}, "", queryPasswordFile},
+		{"file that is missing", map[string]string{queryPasswordFile: "testdata/absent"}, queryPassword, queryPasswordFile},
+		{"bad TLS", map[string]string{queryTLS: "maybe"}, "", queryTLS},
+		{"server's schema", map[string]string{querySchema: "mysql"}, "", querySchema},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -53,10 +53,10 @@ func TestQueryFromEnvS43(t *testing.T) {
 	_, err := QueryFromEnv(empty)
 	var problems *Problems
 	require.ErrorAs(t, err, &problems)
-	require.ElementsMatch(t, []string{QueryHost, QueryUser, QueryPassword}, pathsOf(problems.List), "all at once")
+	require.ElementsMatch(t, []string{queryHost, queryUser, queryPassword}, pathsOf(problems.List), "all at once")
 
 	remote := maps.Clone(full)
-	remote[QueryHost] = "db.example.com"
+	remote[queryHost] = "db.example.com"
 	m, err := QueryFromEnv(func(name string) (string, bool) { v, ok := remote[name]; return v, ok })
 	require.NoError(t, err)
 	require.Equal(t, TLSVerify, m.TLS, "a password does not cross a network in the clear unless somebody says so")

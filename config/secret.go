@@ -22,6 +22,14 @@ func NewSecret(value, origin string) Secret {
 	return Secret{reveal: func() string { return value }, origin: origin}
 }
 
+// SetSecret implements strictyaml.Secret.
+func (s *Secret) SetSecret(value, origin string, found bool) {
+	*s = Secret{origin: origin}
+	if found {
+		*s = NewSecret(value, origin)
+	}
+}
+
 // Reveal returns the value, "" when there is none. Hand it to the client library, nothing else.
 func (s Secret) Reveal() string {
 	if s.reveal == nil {

@@ -4,13 +4,12 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
-	"go.yaml.in/yaml/v4"
+	"github.com/toolboundary/toolboundary/config/strictyaml"
 )
 
-// Source is the configuration of one data source: a pointer to a struct whose fields carry the
-// tags of this package. Its kind's file is all that knows it.
+// Source is the configuration of one data source: a pointer to a struct whose fields have the
+// tags of package strictyaml. Only the file of its kind knows it.
 type Source interface {
 	// Validate reports what the tags cannot say, through places below at. It is called after the
 	// struct was filled; what is reported about a value that could not be read is dropped.
@@ -27,15 +26,22 @@ type Kind struct {
 	New func() Source
 }
 
+// The kinds of this repository.
+const (
+	kindLogs       = "logs"
+	kindMySQL      = "mysql"
+	kindPrometheus = "prometheus"
+)
+
 // defaultKind is the kind of a source that names none.
-const defaultKind = KindMySQL
+const defaultKind = kindMySQL
 
 // builtinKinds lists the kinds of this repository: one line each.
 func builtinKinds() []Kind {
 	return []Kind{
-		{Name: KindLogs, Doc: "Log files below one directory.", New: func() Source { return newLogs() }},
-		{Name: KindMySQL, Doc: "A MySQL or MariaDB server, read with SELECT only.", New: func() Source { return newMySQL() }},
-		{Name: KindPrometheus, Doc: "A server of the Prometheus HTTP API.", New: func() Source { return newPrometheus() }},
+		{kindLogs, "Log files below one directory.", func() Source { return newLogs() }},
+		{kindMySQL, "A MySQL or MariaDB server, read with SELECT only.", func() Source { return newMySQL() }},
+		{kindPrometheus, "A server of the Prometheus HTTP API.", func() Source { return newPrometheus() }},
 	}
 }
 
@@ -56,80 +62,69 @@ func SourcesOf[T Source](sources Sources) map[string]T {
 // IDs returns the ids, sorted.
 func (s Sources) IDs() []string { return slices.Sorted(maps.Keys(s)) }
 
+// dataSources is the key of the data sources.
+const dataSources = "data_sources"
+
 const sourceIDForm = "^[a-z][a-z0-9_-]{0,63}$"
 
 var sourceID = regexp.MustCompile(sourceIDForm)
 
-func (s *Sources) readNode(r *reader, at Place, n *yaml.Node) {
-	*s = Sources{}
-	r.mapping(at, n, func(id string, at Place, value *yaml.Node) {
+// readSources reads the data sources, each as the struct of its kind.
+func readSources(n strictyaml.Node, kinds []Kind) Sources {
+	sources := Sources{}
+	for id, value := range n.Entries() {
 		if !sourceID.MatchString(id) {
-			at.Problem("The id of a data source must be 1 to 64 lower-case letters, digits, dashes or underscores, a letter first.", "Rename the data source.")
+			value.Problem("The id of a data source must be 1 to 64 lower-case letters, digits, dashes or underscores, "+
+				"a letter first.", "Rename the data source.")
 		}
-		if source := r.source(at, value); source != nil {
-			(*s)[id] = source
+		if source := readSource(value, kinds); source != nil {
+			sources[id] = source
 		}
-	})
+	}
+	return sources
 }
 
-// source reads one data source as the struct of its kind, or returns nil.
-func (r *reader) source(at Place, n *yaml.Node) Source {
-	n = r.resolve(at, n)
-	if n == nil {
+// readSource reads one data source as the struct of its kind, or returns nil.
+func readSource(n strictyaml.Node, kinds []Kind) Source {
+	switch n.Kind() {
+	case strictyaml.Empty:
+		return nil
+	case strictyaml.Mapping:
+	default:
+		n.Unreadable("A data source is a section with keys, not "+n.Describe()+".",
+			"Write its address, credentials and allow list below its id.")
 		return nil
 	}
-	if n.Kind != yaml.MappingNode {
-		at.unreadable("A data source is a section with keys, not "+describe(n)+".", "Write its address, credentials and allow list below its id.")
-		return nil
-	}
-	kind := r.kindOf(at.Key("kind"), n)
-	i := slices.IndexFunc(r.kinds, func(k Kind) bool { return k.Name == kind })
+	kind := kindOf(n, kinds)
+	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == kind })
 	if i < 0 {
-		at.broken()
+		n.MarkUnreadable()
 		return nil
 	}
-	source := r.kinds[i].New()
-	r.structure(at, n, source, "kind")
-	source.Validate(at)
+	source := kinds[i].New()
+	n.Struct(source, "kind")
+	source.Validate(n.Place)
 	return source
 }
 
 // kindOf returns the kind that a data source names, or "" when it names none that is known.
-func (r *reader) kindOf(at Place, n *yaml.Node) string {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value != "kind" {
-			continue
-		}
-		at.stands(n.Content[i].Line)
-		var kind string
-		if !r.text(at, n.Content[i+1], &kind) {
-			return ""
-		}
-		names := r.kindNames()
-		if !slices.Contains(names, kind) {
-			at.unreadable("There is no kind of data source with this name.", suggest(kind, names, "The kinds are "))
-			return ""
-		}
-		return kind
+func kindOf(n strictyaml.Node, kinds []Kind) string {
+	value, ok := n.Entry("kind")
+	if !ok {
+		return defaultKind
 	}
-	return defaultKind
-}
-
-func (r *reader) kindNames() []string {
-	names := make([]string, 0, len(r.kinds))
-	for _, k := range r.kinds {
+	kind, ok := value.Text()
+	if !ok {
+		return ""
+	}
+	names := make([]string, 0, len(kinds))
+	for _, k := range kinds {
 		names = append(names, k.Name)
 	}
-	slices.Sort(names)
-	return names
-}
-
-// fold maps ASCII capitals to small letters and nothing else, as MySQL compares column names.
-func fold(name string) string {
-	return strings.Map(func(c rune) rune {
-		if 'A' <= c && c <= 'Z' {
-			return c + ('a' - 'A')
-		}
-		return c
-	}, name)
+	if slices.Sort(names); !slices.Contains(names, kind) {
+		value.Unreadable("There is no kind of data source with this name.",
+			strictyaml.Suggest(kind, names, "The kinds are "))
+		return ""
+	}
+	return kind
 }

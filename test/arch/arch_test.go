@@ -33,7 +33,8 @@ var layers = []layer{
 	{"adapters/mcpserver", []string{"domain", "ports", "application", "adapters/mcpserver"}},
 	{"adapters/cli", []string{"domain", "ports", "application", "adapters/cli"}},
 	{"adapters/agenttoken", []string{"domain", "ports", "application", "adapters/agenttoken"}},
-	{"adapters", []string{"domain", "ports"}}, // and itself: see mayImport
+	{"adapters", []string{"domain", "ports"}},            // and itself: see mayImport
+	{"config/strictyaml", []string{"config/strictyaml"}}, // knows nothing of the product
 	{"config", []string{"domain", "config"}},
 	{"test/contract", []string{"domain", "ports", "test/contract"}},
 	{"cmd/app", []string{""}},
@@ -173,6 +174,8 @@ func TestRulesTellWrongFromRight(t *testing.T) {
 		{"adapters/memory", "application", false}, {"adapters/mysql", "adapters/mysql/sqlguard", true}, {"adapters/mysql", "config", false},
 		{"adapters/projectors/mysqlrows", "adapters/mysql", false}, {"adapters/projectors/mysqlrows", "adapters/projectors/other", false},
 		{"adapters/httpapi", "application", true}, {"adapters/httpapi", "adapters/mcpserver", false}, {"config", "adapters/mysql", false},
+		{"config", "config/strictyaml", true}, {"config/strictyaml", "config", false}, {"config/strictyaml", "domain/limits", false},
+		{"adapters/mysql", "config/strictyaml", false}, {"config/strictyaml/more", "config/strictyaml", true},
 		{"cmd/app/bootstrap", "config", true}, {"test/contract/kit", "adapters/memory", false}, {"elsewhere", "domain", false},
 	} {
 		require.Equal(t, c.ok, mayImport(c.from, c.to), "%s → %s", c.from, c.to)

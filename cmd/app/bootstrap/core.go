@@ -137,6 +137,6 @@ func newService(
 		Ceilings: application.Ceilings{
 			MaxTTL: c.Runs.MaxTTL, RecordTTL: c.Runs.RecordTTL, Budget: c.Runs.Budget.Domain(),
 		},
-		Limits: c.Limits.Ceilings(), MaxConcurrent: c.Server.MaxConcurrent, StoreTimeout: storeTimeout(c), Observe: m.Observe,
+		Limits: c.Limits.Domain(), MaxConcurrent: c.Server.MaxConcurrent, StoreTimeout: storeTimeout(c), Observe: m.Observe,
 	})
 }

@@ -31,7 +31,7 @@ const readyTimeout = 2 * time.Second
 
 func (p *parts) newHandlers(c config.Config, svc *application.Service, s ports.Store, tools ToolSet, m *metrics, log *zap.Logger) (handlers, error) {
 	opt := httpapi.Options{
-		RequestLimit: c.Limits.Ceilings().Request, Metrics: m,
+		RequestLimit: c.Limits.Domain().Request, Metrics: m,
 		SeparateAdmin: c.Server.AdminListen != "", Version: p.version, Ready: readiness(svc, s, tools),
 	}
 	api, err := httpapi.New(svc, log, opt)

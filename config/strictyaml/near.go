@@ -1,35 +1,41 @@
-package config
+package strictyaml
 
 import (
 	"slices"
 	"strings"
 )
 
-// nearest returns the candidate that most likely was meant, or "": the only one that begins
-// with the word, else the one that needs the fewest typing errors.
+// maxWord is the longest word, in bytes, that is looked for among the candidates.
+const maxWord = 64
+
+// Suggest returns a sentence for a word that is none of the candidates: which one was probably
+// meant, if any, and which there are. The word list begins the second sentence, such as "It is
+// one of ".
+func Suggest(word string, candidates []string, list string) string {
+	sentence := list + strings.Join(candidates, ", ") + "."
+	if near := nearest(word, candidates); near != "" {
+		return "Did you mean " + near + "? " + sentence
+	}
+	return sentence
+}
+
+// nearest returns the candidate that was probably meant, or "": the only one that begins with
+// the word, else the one that is the fewest typing errors away, at most a third of the letters.
 func nearest(word string, candidates []string) string {
-	best, least := "", len(word)/3+1
-	if len(word) > maxName {
+	if len(word) > maxWord {
 		return ""
 	}
 	longer := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return !strings.HasPrefix(c, word) })
 	if len(longer) == 1 && len(word) >= 4 {
 		return longer[0]
 	}
+	best, least := "", len(word)/3+1
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(word), c); d < least {
 			best, least = c, d
 		}
 	}
 	return best
-}
-
-// suggest says which name was meant, else which there are.
-func suggest(word string, candidates []string, list string) string {
-	if near := nearest(word, candidates); near != "" {
-		return "Did you mean " + near + "? " + list + strings.Join(candidates, ", ") + "."
-	}
-	return list + strings.Join(candidates, ", ") + "."
 }
 
 // distance counts the letters to change, add, drop or swap with their neighbour to make one
