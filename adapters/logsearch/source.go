@@ -70,7 +70,7 @@ type source struct {
 }
 
 func newSource(s Source) (*source, error) {
-	s = s.withDefaults()
+	s = s.WithDefaults()
 	made := &source{Source: s, slots: slots.New(s.MaxConcurrent, 0)}
 	var problems []error
 	if !filepath.IsAbs(s.Root) {
@@ -101,7 +101,9 @@ func newSource(s Source) (*source, error) {
 	return made, nil
 }
 
-func (s Source) withDefaults() Source {
+// WithDefaults returns the source with the default in place of every setting that is zero, as New
+// uses it. The configuration has the same defaults: test/defaults compares them.
+func (s Source) WithDefaults() Source {
 	if s.Timeout == 0 {
 		s.Timeout = 20 * time.Second
 	}
@@ -114,7 +116,7 @@ func (s Source) withDefaults() Source {
 	for _, d := range []struct {
 		at      *int
 		initial int
-	}{{&s.MaxLines, 200}, {&s.MaxLine, 16 << 10}, {&s.MaxFiles, 64}, {&s.MaxConcurrent, 2}} {
+	}{{&s.MaxLines, DefaultLines}, {&s.MaxLine, 16 << 10}, {&s.MaxFiles, 64}, {&s.MaxConcurrent, 2}} {
 		if *d.at == 0 {
 			*d.at = d.initial
 		}

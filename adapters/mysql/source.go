@@ -76,12 +76,7 @@ func (s Source) check() (Source, error) {
 	if s.Account == nil {
 		problem("it needs an account")
 	}
-	if s.MaxConnections == 0 {
-		s.MaxConnections = defaultConnections
-	}
-	if s.QueryTimeout == 0 {
-		s.QueryTimeout = 5 * time.Second
-	}
+	s = s.WithDefaults()
 	if s.MaxConnections < 0 || s.QueryTimeout < time.Millisecond || s.MaxCell < 0 {
 		problem("its limits must be positive")
 	}
@@ -91,6 +86,18 @@ func (s Source) check() (Source, error) {
 		}
 	}
 	return s, errors.Join(problems...)
+}
+
+// WithDefaults returns the source with the default in place of every bound that is zero, as New
+// uses it. The configuration has the same defaults: test/defaults compares them.
+func (s Source) WithDefaults() Source {
+	if s.MaxConnections == 0 {
+		s.MaxConnections = defaultConnections
+	}
+	if s.QueryTimeout == 0 {
+		s.QueryTimeout = 5 * time.Second
+	}
+	return s
 }
 
 func (o Options) withDefaults() Options {

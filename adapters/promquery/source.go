@@ -54,7 +54,7 @@ type source struct {
 }
 
 func newSource(s Source) (*source, error) {
-	s = s.withDefaults()
+	s = s.WithDefaults()
 	u, err := url.Parse(s.URL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("data source %s: the URL must be http:// or https://, a host and perhaps a path, without credentials or a query", s.ID)
@@ -78,7 +78,9 @@ func newSource(s Source) (*source, error) {
 	return &source{Source: s, guard: g, base: strings.TrimSuffix(u.String(), "/"), client: client, slots: slots.New(s.MaxConcurrent, 0)}, nil
 }
 
-func (s Source) withDefaults() Source {
+// WithDefaults returns the source with the default in place of every bound that is zero, as New
+// uses it. The configuration has the same defaults: test/defaults compares them.
+func (s Source) WithDefaults() Source {
 	for _, d := range []struct {
 		at      *time.Duration
 		initial time.Duration
@@ -90,7 +92,7 @@ func (s Source) withDefaults() Source {
 	for _, d := range []struct {
 		at      *int
 		initial int
-	}{{&s.MaxPoints, 1000}, {&s.MaxEvaluations, 100_000}, {&s.MaxSeries, 100}, {&s.MaxConcurrent, 4}} {
+	}{{&s.MaxPoints, 1000}, {&s.MaxEvaluations, 100_000}, {&s.MaxSeries, DefaultSeries}, {&s.MaxConcurrent, 4}} {
 		if *d.at == 0 {
 			*d.at = d.initial
 		}

@@ -55,7 +55,9 @@ const (
 	redirects = 5
 )
 
-func (o Options) withDefaults() Options {
+// WithDefaults returns the options with the default in place of every setting that is zero, as New
+// uses them. The configuration has the same defaults: test/defaults compares them.
+func (o Options) WithDefaults() Options {
 	if o.KeyPrefix == "" {
 		o.KeyPrefix = "toolboundary:"
 	}

@@ -43,7 +43,7 @@ var (
 // New returns a store on the servers of the options, or an error that names an option that is
 // wrong. It connects to nothing: see Check.
 func New(opt Options) (*Store, error) {
-	opt = opt.withDefaults()
+	opt = opt.WithDefaults()
 	if err := opt.check(); err != nil {
 		return nil, err
 	}

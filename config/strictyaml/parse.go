@@ -15,7 +15,7 @@ const MaxBytes = 4 << 20
 
 // Options say what a file may refer to.
 type Options struct {
-	// Env looks up environment variables, as os.LookupEnv does.
+	// Env looks up environment variables, as os.LookupEnv does; nil means that none is set.
 	Env func(name string) (value string, found bool)
 	// Dir is the directory that relative file names are relative to; empty means the working
 	// directory of the process.

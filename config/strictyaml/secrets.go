@@ -77,7 +77,9 @@ func (o Options) SecretFromEnv(at Place, variable string, into Secret) {
 	var value string
 	var found bool
 	if !o.NoLookup {
-		value, found = o.Env(variable)
+		if o.Env != nil {
+			value, found = o.Env(variable)
+		}
 		switch {
 		case !found:
 			at.Unreadable("The environment variable "+variable+" is not set.", "Set "+variable+", or name another variable.")

@@ -82,6 +82,12 @@ func TestSecretFiles(t *testing.T) {
 	}
 }
 
+func TestNoEnvironmentHasNoVariable(t *testing.T) {
+	report := strictyaml.NewReport()
+	strictyaml.Options{}.SecretFromEnv(report.Root().Key("k"), "TILL", &secret{})
+	require.Equal(t, "The environment variable TILL is not set.", problemsFrom(t, report.Err(""))[0].Message)
+}
+
 func TestNoLookupLooksAtNothing(t *testing.T) {
 	env := func(name string) (string, bool) { t.Errorf("%s was looked up", name); return "", false }
 	s := &shop{}

@@ -57,7 +57,7 @@ func newParser() parser.Parser {
 
 // New returns the guard of the policy, or every reason why there is none.
 func New(p Policy) (*Guard, error) {
-	g := &Guard{policy: p.withDefaults(), exact: map[string]bool{}, parser: newParser()}
+	g := &Guard{policy: p.WithDefaults(), exact: map[string]bool{}, parser: newParser()}
 	var problems []error
 	if len(p.Metrics) == 0 {
 		problems = append(problems, errors.New("no metric is allowed"))
@@ -84,7 +84,9 @@ func New(p Policy) (*Guard, error) {
 	return g, errors.Join(problems...)
 }
 
-func (p Policy) withDefaults() Policy {
+// WithDefaults returns the policy with the default in place of every bound that is zero, as New
+// uses it.
+func (p Policy) WithDefaults() Policy {
 	for _, d := range []struct {
 		at      *time.Duration
 		initial time.Duration
