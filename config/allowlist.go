@@ -78,7 +78,8 @@ func readColumns(n strictyaml.Node) []Column {
 			continue
 		}
 		if seen[fold(column.Name)] {
-			item.Problem("The column is listed twice; letter case does not tell columns apart.", "Remove one of the two.")
+			item.Problem("The column is listed twice; letter case does not tell columns apart.",
+				"Remove one of the two.")
 			continue
 		}
 		seen[fold(column.Name)] = true

@@ -38,7 +38,8 @@ func TestAliasesShareAnAllowlist(t *testing.T) {
 // A few kilobytes of tables that expand to some million columns are one problem.
 func TestAliasesCannotMakeAnAllowlistHuge(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("data_sources:\n  a:\n    address: localhost:1\n    user_env: SHOP_USER\n    allow:\n      s.t: &c [x")
+	b.WriteString("data_sources:\n  a:\n    address: localhost:1\n    user_env: SHOP_USER\n")
+	b.WriteString("    allow:\n      s.t: &c [x")
 	for i := range 2000 {
 		fmt.Fprintf(&b, ", x%d", i)
 	}

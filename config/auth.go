@@ -102,7 +102,7 @@ func (s *seen) name(at Place, key, name string) {
 }
 
 func (s *seen) value(at Place, value Secret) {
-	if value.IsSet() && slices.ContainsFunc(s.values, value.Equal) {
+	if value.IsSet() && slices.ContainsFunc(s.values, value.equal) {
 		at.Problem("The key is the same as another one.", newKey)
 	}
 	s.values = append(s.values, value)

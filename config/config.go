@@ -54,7 +54,8 @@ func (c Config) Warnings() []Problem {
 	return c.report.Warnings()
 }
 
-// Default returns the configuration of an empty file.
+// Default returns the configuration of an empty file, which is also where one that is built by
+// hand begins.
 func Default() Config {
 	l := limits.Default()
 	return Config{

@@ -40,7 +40,8 @@ func (f *Functions) ReadYAML(n strictyaml.Node) {
 		}
 		switch key := strings.ToUpper(name); {
 		case !functionName.MatchString(name):
-			item.Problem("This is not the name of a function.", "Write the bare name without parentheses, such as COUNT.")
+			item.Problem("This is not the name of a function.",
+				"Write the bare name without parentheses, such as COUNT.")
 		case seen[key]:
 			item.Problem("The function is listed twice.", "Remove one of the two.")
 		default:

@@ -10,8 +10,11 @@ import (
 )
 
 const (
-	metricsSource = "data_sources: {m: {kind: prometheus, url: 'https://h:9090/x', metrics: [up, 'http_*'], matchers: ['tenant=\"a\"']}}"
-	logsSource    = "data_sources: {l: {kind: logs, root: /var/log/shop, files: ['app.log*'], time_pattern: '^\\S+', time_layout: rfc3339, masks: ['password=(\\S+)']}}"
+	metricsSource = "data_sources: {m: {kind: prometheus, url: 'https://h:9090/x', metrics: [up, 'http_*'], " +
+		"matchers: ['tenant=\"a\"']}}"
+	logsTimes  = "time_pattern: '^\\S+', time_layout: rfc3339, "
+	logsSource = "data_sources: {l: {kind: logs, root: /var/log/shop, files: ['app.log*'], " + logsTimes +
+		"masks: ['password=(\\S+)']}}"
 )
 
 func TestKindsAreReadWithTheirDefaults(t *testing.T) {
@@ -27,7 +30,8 @@ func TestKindsAreReadWithTheirDefaults(t *testing.T) {
 	require.Empty(t, cfg.Warnings())
 	l := SourcesOf[*Logs](cfg.DataSources)["l"]
 	require.Equal(t, []string{"app.log*"}, l.Files)
-	require.Equal(t, []any{"text", "UTC", 20 * time.Second, ByteSize(16 << 10)}, []any{l.Format, l.TimeZone, l.QueryTimeout, l.MaxLine})
+	require.Equal(t, []any{"text", "UTC", 20 * time.Second, ByteSize(16 << 10)},
+		[]any{l.Format, l.TimeZone, l.QueryTimeout, l.MaxLine})
 
 	cfg, err = Load(filepath.Join("testdata", "full.yaml"), environment, WithoutSecrets(), ForServe())
 	require.NoError(t, err)
@@ -52,7 +56,8 @@ func TestFaultsOfEveryKindHaveTheirPath(t *testing.T) {
 		{metricsSource, "tenant=\"a\"", "tenant", "m.matchers[0]"},
 		{metricsSource, "tenant=\"a\"", "a=\"b\"} or up{c=\"d\"", "m.matchers[0]"},
 		{metricsSource, "tenant=\"a\"", "__name__=\"up\"", "m.matchers[0]"},
-		{metricsSource, "url:", "bearer_token_env: SHOP_USER, user_env: SHOP_USER, password_env: SHOP_PASSWORD, url:", "m.bearer_token_env"},
+		{metricsSource, "url:", "bearer_token_env: SHOP_USER, user_env: SHOP_USER, password_env: SHOP_PASSWORD, url:",
+			"m.bearer_token_env"},
 		{metricsSource, "url:", "user_env: SHOP_USER, url:", "m.user_env"},
 		{metricsSource, "url:", "min_step: 2h, max_range: 1h, url:", "m.min_step"},
 		{metricsSource, "url:", "version: 1, url:", "m.version"},
@@ -82,9 +87,9 @@ func TestFaultsOfEveryKindHaveTheirPath(t *testing.T) {
 
 func TestRisksOfTheKindsAreWarnings(t *testing.T) {
 	for file, want := range map[string]string{
-		strings.Replace(metricsSource, "https", "http", 1):                                  "data_sources.m.url",
-		strings.Replace(logsSource, ", masks: ['password=(\\S+)']", "", 1):                  "data_sources.l.masks",
-		strings.Replace(logsSource, "time_pattern: '^\\S+', time_layout: rfc3339, ", "", 1): "data_sources.l.time_pattern",
+		strings.Replace(metricsSource, "https", "http", 1):               "data_sources.m.url",
+		strings.Replace(logsSource, "masks: ['password=(\\S+)']", "", 1): "data_sources.l.masks",
+		strings.Replace(logsSource, logsTimes, "", 1):                    "data_sources.l.time_pattern",
 	} {
 		cfg, err := Parse([]byte(file), environment)
 		require.NoError(t, err, file)

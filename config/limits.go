@@ -1,14 +1,24 @@
 package config
 
-import "github.com/toolboundary/toolboundary/domain/limits"
+import (
+	"github.com/toolboundary/toolboundary/config/strictyaml"
+	"github.com/toolboundary/toolboundary/domain/limits"
+)
 
 // Limits are the byte limits of a tool call.
 type Limits struct {
 	Request ByteSize `yaml:"request" min:"1B" max:"16MiB" doc:"Most bytes of a request."`
 	Raw     ByteSize `yaml:"raw" min:"1B" max:"256MiB" doc:"Most bytes of a tool's raw response."`
-	// Record limits a stored record, which contains all that the other limits allow.
-	Record      ByteSize `yaml:"record" min:"1B" max:"512MiB" doc:"Most bytes of a stored record; the other limits must fit in it."`
+	// Record limits a stored record, which contains a request, a raw response and an agent result.
+	Record      ByteSize `yaml:"record" min:"1B" max:"512MiB"`
 	AgentResult ByteSize `yaml:"agent_result" min:"1B" max:"16MiB" doc:"Most bytes of what the agent receives."`
+}
+
+// Tags implements strictyaml.Tagger.
+func (Limits) Tags() strictyaml.Tags {
+	return strictyaml.Tags{
+		"record": `doc:"Most bytes of a stored record; the other limits must fit in it."`,
+	}
 }
 
 // Domain returns the limits in the domain's terms.
@@ -33,7 +43,7 @@ func (l Limits) validate(at Place) {
 		}
 	}
 	if fits && l.Request+l.Raw+l.AgentResult > l.Record {
-		at.Key("record").Warn("A record has no room for a request, raw response and agent result that all reach their limits.",
+		at.Key("record").Warn("A request, raw response and agent result at their limits do not fit in one record.",
 			"Raise limits.record above the sum of the others.")
 	}
 }

@@ -25,7 +25,7 @@ func environment(name string) (string, bool) {
 	values := map[string]string{
 		"TOOLBOUNDARY_HARNESS_KEY": harnessKey, "TOOLBOUNDARY_TOKEN_KEY": tokenKey,
 		"SHOP_USER": "reader", "SHOP_PASSWORD": password,
-		"SHORT": "short", "SHORTISH": "canary-24-bytes-not-32-bytes", "EMPTY": "", "BLANKS": "canary blanks in the harness key",
+		"SHORT": "short", "SHORTISH": "canary-24-bytes-not-32-bytes", "BLANKS": "canary blanks in the harness key",
 		"REDIS_PASSWORD": "canary-redis",
 	}
 	value, ok := values[name]
@@ -58,7 +58,8 @@ func TestCorpusConfigurationLoads(t *testing.T) {
 	require.Len(t, shop.Functions.Names, 49)
 	require.Len(t, shop.Allow, 5)
 	require.Equal(t, Table{Schema: "shop", Name: "customers", Columns: []Column{
-		{Name: "id"}, {Name: "name"}, {Name: "email", Sensitive: true}, {Name: "country"}, {Name: "created_at"}, {Name: "vip"},
+		{Name: "id"}, {Name: "name"}, {Name: "email", Sensitive: true}, {Name: "country"}, {Name: "created_at"},
+		{Name: "vip"},
 	}}, shop.Allow[0])
 	require.Equal(t, harnessKey, cfg.Auth.HarnessKeys[0].Key.Reveal())
 	require.Equal(t, tokenKey, cfg.Auth.TokenKeys[0].Key.Reveal())
@@ -90,7 +91,8 @@ func TestDesignExampleLoadsWithItsDefaults(t *testing.T) {
 func TestEveryKeyIsRead(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"cert.pem": "c", "key.pem": "k", "ca.pem": "a", "password": "canary-file\r\n", "full.yaml": read(t, "testdata/full.yaml"),
+		"cert.pem": "c", "key.pem": "k", "ca.pem": "a", "password": "canary-file\r\n",
+		"full.yaml": read(t, "testdata/full.yaml"),
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
@@ -98,7 +100,9 @@ func TestEveryKeyIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Server{
 		Listen: ":8443", AdminListen: "127.0.0.1:9090",
-		TLS:      ServerTLS{CertFile: File(filepath.Join(dir, "cert.pem")), KeyFile: File(filepath.Join(dir, "key.pem"))},
+		TLS: ServerTLS{
+			CertFile: File(filepath.Join(dir, "cert.pem")), KeyFile: File(filepath.Join(dir, "key.pem")),
+		},
 		LogLevel: LogDebug, ShutdownGrace: 30 * time.Second, MaxConcurrent: 64,
 	}, cfg.Server)
 	redis := cfg.Store.Redis
@@ -155,7 +159,8 @@ func TestLoadErrorsAreAlwaysProblems(t *testing.T) {
 }
 
 func TestAnEmptyFileNeedsADataSource(t *testing.T) {
-	require.Equal(t, []Problem{{Message: "The configuration is empty.", Fix: "Write at least one data source."}}, problemsOf(t, "# nothing"))
+	require.Equal(t, []Problem{{Message: "The configuration is empty.", Fix: "Write at least one data source."}},
+		problemsOf(t, "# nothing"))
 }
 
 func TestTooLargeFilesAreNotRead(t *testing.T) {
@@ -167,8 +172,9 @@ func TestTooLargeFilesAreNotRead(t *testing.T) {
 
 func TestAliasOfItselfEnds(t *testing.T) {
 	for _, file := range []string{
-		"limits: &x {raw: *x}", "data_sources: &x {a: *x}", "auth: {harness_keys: &x [*x]}", "data_sources: {a: {functions: &x [*x]}}",
-		"&x [*x]", "store: &x {redis: *x}", "data_sources: {a: {allow: &x {s.t: *x}}}", "data_sources: {a: {allow: {s.t: &x [*x]}}}",
+		"&x [*x]", "limits: &x {raw: *x}", "data_sources: &x {a: *x}", "auth: {harness_keys: &x [*x]}",
+		"store: &x {redis: *x}", "data_sources: {a: {functions: &x [*x]}}",
+		"data_sources: {a: {allow: &x {s.t: *x}}}", "data_sources: {a: {allow: {s.t: &x [*x]}}}",
 	} {
 		require.NotEmpty(t, problemsOf(t, file), file)
 	}

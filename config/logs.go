@@ -69,7 +69,8 @@ func (l *Logs) Validate(at Place) {
 	}
 	for i, m := range l.Masks {
 		if re := checkRegexp(masks.Index(i), m); re != nil && re.MatchString("") {
-			masks.Index(i).Problem("The pattern also matches empty text.", "Write one that needs at least one character.")
+			masks.Index(i).Problem("The pattern also matches empty text.",
+				"Write one that needs at least one character.")
 		}
 	}
 	if len(l.Masks) == 0 {

@@ -69,7 +69,8 @@ func (m *MySQL) Validate(at Place) {
 			"Give the account a password and name it by password_env or password_file.")
 	}
 	if !m.RequireReadOnlyAccount {
-		at.Key("require_read_only_account").Warn("An account that may write is accepted, with a warning in the log only.",
+		at.Key("require_read_only_account").Warn(
+			"An account that may write is accepted, with a warning in the log only.",
 			"Write require_read_only_account: true; allowlist grants prints what makes such an account.")
 	}
 	m.validateKnown(at)
@@ -85,7 +86,8 @@ func (m *MySQL) Validate(at Place) {
 		return
 	}
 	if !slices.ContainsFunc(m.Allow, func(t Table) bool { return t.Schema == m.DefaultSchema }) {
-		place.Warn("No table of the default schema may be read.", "Check its spelling: schema names are case-sensitive.")
+		place.Warn("No table of the default schema may be read.",
+			"Check its spelling: schema names are case-sensitive.")
 	}
 }
 

@@ -67,7 +67,8 @@ func (p *Prometheus) Validate(at Place) {
 	p.validateURL(at)
 	switch {
 	case p.BearerToken.given() && (p.User.given() || p.Password.given()):
-		at.Secret("bearer_token").Problem("A bearer token and a user name exclude each other.", "Remove one of the two.")
+		at.Secret("bearer_token").Problem("A bearer token and a user name exclude each other.",
+			"Remove one of the two.")
 	case p.User.given() != p.Password.given():
 		at.Key("user_env").Problem("A user name and a password belong together.", "Add the other one, or remove both.")
 	}

@@ -26,7 +26,7 @@ func TestQueryFromEnvS43(t *testing.T) {
 		{"a DSN", map[string]string{queryHost: "root:" + password + "@tcp(db)/x"}, "", queryHost},
 		{"bad port", map[string]string{queryPort: "mysql"}, "", queryHost},
 		{"two passwords", map[string]string{queryPasswordFile: "x"}, "", queryPasswordFile},
-		{"file that is missing", map[string]string{queryPasswordFile: "testdata/absent"}, queryPassword, queryPasswordFile},
+		{"file that is missing", map[string]string{queryPasswordFile: "absent"}, queryPassword, queryPasswordFile},
 		{"bad TLS", map[string]string{queryTLS: "maybe"}, "", queryTLS},
 		{"server's schema", map[string]string{querySchema: "mysql"}, "", querySchema},
 	}

@@ -46,7 +46,8 @@ func (Budget) Tags() strictyaml.Tags {
 // Domain returns the budget in the domain's terms.
 func (b Budget) Domain() run.Budget {
 	return run.Budget{
-		MaxCalls: b.MaxCalls, MaxCallsPerTool: b.MaxCallsPerTool, MaxBytes: int64(b.MaxBytes), MaxRefusals: b.MaxRefusals,
+		MaxCalls: b.MaxCalls, MaxCallsPerTool: b.MaxCallsPerTool, MaxBytes: int64(b.MaxBytes),
+		MaxRefusals: b.MaxRefusals,
 	}
 }
 

@@ -27,12 +27,16 @@ func TestSchemaRefusesWhatAnEditorShouldMark(t *testing.T) {
 	schema := resolved(t)
 	require.NoError(t, schema.Validate(asJSON(t, valid)))
 	rows := [][2]string{
-		{"listen: 127", "listn: 127"}, {"max_rows: 200", "max_rows: many"}, {"max_rows: 200", "max_rows: 0"}, {"max_rows: 200", "max_row: 1"},
+		{"listen: 127", "listn: 127"}, {"max_rows: 200", "max_rows: many"}, {"max_rows: 200", "max_rows: 0"},
+		{"max_rows: 200", "max_row: 1"},
 		{"64KiB", "64KB"}, {"record_ttl: 24h", "record_ttl: 24"}, {"kind: memory", "kind: disk"}, {"user_env", "user"},
 		{"    user_env: SHOP_USER\n", ""}, {"user_env: SHOP_USER", "user_env: SHOP_USER\n    user_file: f"},
-		{"address: 127", "kind: postgres\n    address: 127"}, {"    address: 127.0.0.1:3306\n", ""}, {"functions: default", "functions: all"},
-		{"shop.customers", "customers"}, {"sensitive", "sensitiv"}, {"  shop:\n", "  Shop:\n"}, {"name: diagnosis, ", ""},
-		{"max_rows: 200", "sql_mode_extra: [ANSI_QUOTES]"}, {"max_rows: 200", "tls: preferred"}, {"[id, name, {column: email, sensitive: true}]", "[]"},
+		{"address: 127", "kind: postgres\n    address: 127"}, {"    address: 127.0.0.1:3306\n", ""},
+		{"functions: default", "functions: all"},
+		{"shop.customers", "customers"}, {"sensitive", "sensitiv"}, {"  shop:\n", "  Shop:\n"},
+		{"name: diagnosis, ", ""},
+		{"max_rows: 200", "sql_mode_extra: [ANSI_QUOTES]"}, {"max_rows: 200", "tls: preferred"},
+		{"[id, name, {column: email, sensitive: true}]", "[]"},
 	}
 	for _, row := range rows {
 		require.Contains(t, valid, row[0])
@@ -100,15 +104,18 @@ func (c *counter) Validate(at Place) {
 
 func TestKindFromOutside(t *testing.T) {
 	kind := WithKinds(Kind{Name: "counter", Doc: "Counts.", New: func() Source { return &counter{Step: 3} }})
-	cfg, err := Parse([]byte("data_sources: {c: {kind: counter, token_env: SHOP_PASSWORD, names: [a]}}"), environment, kind)
+	const file = "data_sources: {c: {kind: counter, token_env: SHOP_PASSWORD, names: [a]}}"
+	cfg, err := Parse([]byte(file), environment, kind)
 	require.NoError(t, err)
 	c := SourcesOf[*counter](cfg.DataSources)["c"]
 	require.Equal(t, 3, c.Step)
 	require.Equal(t, password, c.Token.Reveal())
 	require.Empty(t, SourcesOf[*MySQL](cfg.DataSources))
 
-	got := paths(t, "data_sources: {c: {kind: counter, step: 10, token_env: ABSENT, colour: red}, d: {kind: count}}", kind)
-	require.ElementsMatch(t, []string{"data_sources.c.colour", "data_sources.c.step", "data_sources.c.token_env", "data_sources.c.names", "data_sources.d.kind"}, got)
+	const bad = "data_sources: {c: {kind: counter, step: 10, token_env: ABSENT, colour: red}, d: {kind: count}}"
+	got := paths(t, bad, kind)
+	require.ElementsMatch(t, []string{"data_sources.c.colour", "data_sources.c.step", "data_sources.c.token_env",
+		"data_sources.c.names", "data_sources.d.kind"}, got)
 	problems := problemsOf(t, "data_sources: {d: {kind: count}}", kind)
 	require.Equal(t, "Did you mean counter? The kinds are counter, logs, mysql, prometheus.", problems[0].Fix)
 

@@ -42,14 +42,15 @@ func (s Secret) Reveal() string {
 func (s Secret) IsSet() bool { return s.reveal != nil }
 
 // Origin says where the secret comes from, such as "environment variable SHOP_PASSWORD"; it is
-// empty when the configuration names no place.
+// empty when the configuration names no place. It may be shown, and tells the Validate of a kind
+// whether a secret is configured, also when secrets are not read.
 func (s Secret) Origin() string { return s.origin }
 
 // given reports whether the configuration names a place for the secret.
 func (s Secret) given() bool { return s.origin != "" }
 
-// Equal compares two secrets in a time that does not depend on their values.
-func (s Secret) Equal(other Secret) bool {
+// equal compares two secrets in a time that does not depend on their values.
+func (s Secret) equal(other Secret) bool {
 	return s.IsSet() == other.IsSet() && subtle.ConstantTimeCompare([]byte(s.Reveal()), []byte(other.Reveal())) == 1
 }
 

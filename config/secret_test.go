@@ -22,14 +22,19 @@ type hidden struct{ inner Secret }
 
 func TestSecretMasksItselfInEveryFormat(t *testing.T) {
 	s := NewSecret(canary, "environment variable X")
-	cfg := Config{Auth: Auth{HarnessKeys: []HarnessKey{{Name: "a", Key: s}}}, DataSources: Sources{"a": &MySQL{Password: s}}}
+	cfg := Config{
+		Auth: Auth{HarnessKeys: []HarnessKey{{Name: "a", Key: s}}}, DataSources: Sources{"a": &MySQL{Password: s}},
+	}
 	values := map[string]any{
-		"value": s, "pointer": &s, "struct": struct{ S Secret }{s}, "list": []Secret{s}, "map": map[string]Secret{"a": s},
+		"value": s, "pointer": &s, "struct": struct{ S Secret }{s}, "list": []Secret{s},
+		"map":    map[string]Secret{"a": s},
 		"hidden": hidden{s}, "hidden pointer": &hidden{s}, "config": cfg, "config pointer": &cfg,
 	}
 	for name, v := range values {
 		t.Run(name, func(t *testing.T) {
-			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%p", "%T", "%w", "% x", "%20s", "%.3s"} {
+			for _, verb := range []string{
+				"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%p", "%T", "%w", "% x", "%20s", "%.3s",
+			} {
 				clean(t, verb, fmt.Sprintf(verb, v))
 			}
 			clean(t, "print", fmt.Sprint(v))
@@ -42,8 +47,12 @@ func TestSecretMasksItselfInEveryFormat(t *testing.T) {
 			asJSON, err := json.Marshal(v)
 			require.NoError(t, err)
 			clean(t, "json", string(asJSON))
-			clean(t, "slog text", slogged(t, v, func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) }))
-			clean(t, "slog json", slogged(t, v, func(b *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(b, nil) }))
+			clean(t, "slog text", slogged(t, v, func(b *bytes.Buffer) slog.Handler {
+				return slog.NewTextHandler(b, nil)
+			}))
+			clean(t, "slog json", slogged(t, v, func(b *bytes.Buffer) slog.Handler {
+				return slog.NewJSONHandler(b, nil)
+			}))
 			clean(t, "zap json", zapped(zapcore.NewJSONEncoder, v))
 			clean(t, "zap console", zapped(zapcore.NewConsoleEncoder, v))
 			if name != "hidden" && name != "hidden pointer" {
@@ -70,7 +79,10 @@ func (f *failure) Errorf(format string, args ...any) { f.text += fmt.Sprintf(for
 
 func clean(t *testing.T, how, text string) {
 	t.Helper()
-	for _, form := range []string{canary, fmt.Sprintf("%x", canary), fmt.Sprintf("%X", canary), fmt.Sprintf("% x", canary), fmt.Sprintf("%d", []byte(canary)), "canary"} {
+	for _, form := range []string{
+		canary, fmt.Sprintf("%x", canary), fmt.Sprintf("%X", canary), fmt.Sprintf("% x", canary),
+		fmt.Sprintf("%d", []byte(canary)), "canary",
+	} {
 		require.NotContains(t, text, form, how)
 	}
 }
@@ -97,8 +109,8 @@ func TestSecretWithoutAValue(t *testing.T) {
 	require.False(t, s.IsSet())
 	require.Empty(t, s.Reveal())
 	require.Equal(t, masked, s.String())
-	require.True(t, s.Equal(Secret{}))
-	require.False(t, s.Equal(NewSecret("", "")), "an empty secret is not an absent one")
-	require.True(t, NewSecret("a", "x").Equal(NewSecret("a", "y")))
-	require.False(t, NewSecret("a", "x").Equal(NewSecret("b", "x")))
+	require.True(t, s.equal(Secret{}))
+	require.False(t, s.equal(NewSecret("", "")), "an empty secret is not an absent one")
+	require.True(t, NewSecret("a", "x").equal(NewSecret("a", "y")))
+	require.False(t, NewSecret("a", "x").equal(NewSecret("b", "x")))
 }

@@ -19,8 +19,13 @@ type Settings struct {
 
 // Room is one room.
 type Room struct {
-	ID    string         `yaml:"id" required:"true" pattern:"^[a-z]{1,8}$" form:"1 to 8 small letters" doc:"Id of the room."`
+	ID    string         `yaml:"id" required:"true" doc:"Id of the room."`
 	Quota map[string]int `yaml:"quota" keys:"^[a-z]+$" form:"a guest's name" min:"0" doc:"Most visits, by guest."`
+}
+
+// Tags returns what is too long for the line of a field.
+func (Room) Tags() strictyaml.Tags {
+	return strictyaml.Tags{"id": `pattern:"^[a-z]{1,8}$" form:"1 to 8 small letters"`}
 }
 
 // A file with problems: all of them are reported at once.

@@ -12,9 +12,10 @@ import (
 func TestSuggestFindsTypingErrorsOnly(t *testing.T) {
 	known := []string{"listen", "admin_listen", "tls", "shutdown_grace", "max_concurrent"}
 	rows := map[string]string{
-		"listn": "listen", "Listen": "listen", "lisetn": "listen", "max-concurrent": "max_concurrent", "adminlisten": "admin_listen",
-		"tsl": "tls", "tl": "", "xtls": "tls", // one in three letters
-		"shutdown": "shutdown_grace", "shut": "shutdown_grace", "shu": "", // the only one that begins with four letters or more
+		"listn": "listen", "Listen": "listen", "lisetn": "listen", "adminlisten": "admin_listen",
+		"max-concurrent": "max_concurrent",
+		"tsl":            "tls", "tl": "", "xtls": "tls", // one error in three letters
+		"shutdown": "shutdown_grace", "shut": "shutdown_grace", "shu": "", // the only one that begins with four letters
 		"colour": "", "": "", "x": "",
 		"max_concurrent_" + strings.Repeat("x", 49): "",
 		strings.Repeat("listen", 100):               "",

@@ -108,7 +108,10 @@ type counted int
 func (c *counted) ReadYAML(n strictyaml.Node) { *c = counted(len(n.Items())) }
 
 func TestAliasOfItselfEnds(t *testing.T) {
-	for _, file := range []string{"name: &x [*x]", "items: &x [*x]", "owner: &x {nick: *x}", "&x [*x]", "limits: &x {a: *x}", "prices: &x {a: *x}"} {
+	for _, file := range []string{
+		"&x [*x]", "name: &x [*x]", "items: &x [*x]", "owner: &x {nick: *x}", "limits: &x {a: *x}",
+		"prices: &x {a: *x}",
+	} {
 		require.NotEmpty(t, problemsOf(t, file), file)
 	}
 }

@@ -21,14 +21,16 @@ func TestTextThatIsNotOneDocument(t *testing.T) {
 		{"empty", "", 0, "The configuration is empty.", "Write at least one key."},
 		{"comments only", "# nothing\n", 0, "The configuration is empty.", "Write at least one key."},
 		{"not UTF-8", "name: \xff", 0, "The configuration is not UTF-8 text.", "Save it as UTF-8."},
-		{"too large", strings.Repeat("#", strictyaml.MaxBytes+1), 0, "The configuration is larger than 4MiB.", "Shorten it."},
+		{"too large", strings.Repeat("#", strictyaml.MaxBytes+1), 0, "The configuration is larger than 4MiB.",
+			"Shorten it."},
 		{"second document", minimal + "---\nname: a\n", 3, "There is a second document.",
 			"Remove the line --- and what follows it."},
 		{"broken", "name: shop\nowner: {key_env: DOOR", 3,
 			"The configuration is not valid YAML: did not find expected ',' or '}'.", check},
 		{"broken second document", minimal + "---\n[", 5,
 			"The configuration is not valid YAML: did not find expected node content.", check},
-		{"unknown anchor", "name: *none", 1, "The configuration is not valid YAML: unknown anchor 'none' referenced.", check},
+		{"unknown anchor", "name: *none", 1, "The configuration is not valid YAML: unknown anchor 'none' referenced.",
+			check},
 		{"only a list", "[a]", 1, "This is a section with keys, not a list.", "Write its keys below it, indented."},
 		{"only text", "a", 1, "This is a section with keys, not text.", "Write its keys below it, indented."},
 	}
@@ -52,7 +54,8 @@ func TestTheCallerSaysWhatToWriteIntoAnEmptyFile(t *testing.T) {
 // FuzzStruct: reading never panics, its problems are plain lines, and no secret is in them.
 func FuzzStruct(f *testing.F) {
 	for _, seed := range []string{
-		minimal, whole, "name: &x [*x]", "items: &x [{id: a}, *x]", "owner: {<<: {}}", "{[a]: b}", "limits: {a: &b {id: c}, d: *b}",
+		minimal, whole, "name: &x [*x]", "items: &x [{id: a}, *x]", "owner: {<<: {}}", "{[a]: b}",
+		"limits: {a: &b {id: c}, d: *b}",
 	} {
 		f.Add([]byte(seed))
 	}

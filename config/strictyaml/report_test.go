@@ -16,11 +16,13 @@ func TestReportWithoutAFile(t *testing.T) {
 	require.NoError(t, report.Err("environment"), "a warning is not an error")
 	require.Equal(t, []strictyaml.Problem{{Path: "A", Message: "It is odd.", Fix: "Change it."}}, report.Warnings())
 	report.Root().Key("A").Problem("It is wrong.", "Remove it.")
-	require.EqualError(t, report.Err("environment"), "environment: 1 problem\nenvironment: A: It is wrong.\n    fix: Remove it.")
+	require.EqualError(t, report.Err("environment"),
+		"environment: 1 problem\nenvironment: A: It is wrong.\n    fix: Remove it.")
 	report.Root().Key("B").Index(2).Problem("It is wrong too.", "Remove it too.")
 	err := report.Err("")
 	require.EqualError(t, err, "configuration: 2 problems\n"+
-		"configuration: A: It is wrong.\n    fix: Remove it.\nconfiguration: B[2]: It is wrong too.\n    fix: Remove it too.")
+		"configuration: A: It is wrong.\n    fix: Remove it.\n"+
+		"configuration: B[2]: It is wrong too.\n    fix: Remove it too.")
 	var problems *strictyaml.Problems
 	require.ErrorAs(t, err, &problems)
 	require.Len(t, problems.Warnings, 1)

@@ -43,9 +43,11 @@ func TestSchemaAgreesWithTheReader(t *testing.T) {
 	require.NoError(t, resolved.Validate(asJSON(t, minimal)))
 	require.NoError(t, resolved.Validate(asJSON(t, strings.ReplaceAll(whole, "TRUE", "true"))))
 	for _, text := range []string{
-		"colr: red", "color: pink", "size: 0", "size: 10", "size: many", "open: 1", "wait: 5", "room: 64KB", "items: none", "items: [{}]",
-		"items: [{id: a, count: 10}]", "days: [wed]", "prices: {Apple: 1}", "prices: {apple: 100}", "password: a", "password_env: 5x",
-		"password_file: ''", "{password_env: A, password_file: b}", "owner: {}", "owner: {key_env: A, nick: Bo}", "limits: {top: {}}", "point: a",
+		"colr: red", "color: pink", "size: 0", "size: 10", "size: many", "open: 1", "wait: 5", "room: 64KB",
+		"items: none", "items: [{}]", "items: [{id: a, count: 10}]", "days: [wed]", "prices: {Apple: 1}",
+		"prices: {apple: 100}", "password: a", "password_env: 5x", "password_file: ''",
+		"{password_env: A, password_file: b}", "owner: {}", "owner: {key_env: A, nick: Bo}",
+		"limits: {top: {}}", "point: a",
 	} {
 		require.Error(t, resolved.Validate(asJSON(t, text)), text)
 		require.NotEmpty(t, problemsOf(t, text), text)

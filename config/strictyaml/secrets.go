@@ -82,7 +82,8 @@ func (o Options) SecretFromEnv(at Place, variable string, into Secret) {
 		}
 		switch {
 		case !found:
-			at.Unreadable("The environment variable "+variable+" is not set.", "Set "+variable+", or name another variable.")
+			at.Unreadable("The environment variable "+variable+" is not set.",
+				"Set "+variable+", or name another variable.")
 		case value == "":
 			at.Unreadable("The environment variable "+variable+" is empty.", "Set "+variable+" to the secret.")
 		}

@@ -17,18 +17,22 @@ func TestFaultsOfSecrets(t *testing.T) {
 	rows := []struct{ text, path, message, fix string }{
 		{"password: canary-hunter2", "password", "A secret must not be written in the configuration.",
 			"Name the environment variable that holds it by password_env, or the file by password_file."},
-		{"password_env: NONE", "password_env", "The environment variable NONE is not set.", "Set NONE, or name another variable."},
+		{"password_env: NONE", "password_env", "The environment variable NONE is not set.",
+			"Set NONE, or name another variable."},
 		{"password_env: EMPTY", "password_env", "The environment variable EMPTY is empty.", "Set EMPTY to the secret."},
 		{"password_env: canary-hunter2!", "password_env", "This is not the name of an environment variable.", name},
 		{"password_env: 2FAST", "password_env", "This is not the name of an environment variable.", name},
 		{"password_env: ''", "password_env", "This is not the name of an environment variable.", name},
-		{"password_env: " + strings.Repeat("A", 129), "password_env", "This is not the name of an environment variable.", name},
+		{"password_env: " + strings.Repeat("A", 129), "password_env",
+			"This is not the name of an environment variable.", name},
 		{"password_env: 5", "password_env", "This is text, but YAML reads it as a number.", "Put it in quotes."},
 		{"password_env:", "password_env", "The value is empty.", "Write text. Or remove the key."},
-		{"password_file: ''", "password_file", "The name of the file is empty.", "Write the name of the file that holds the secret."},
+		{"password_file: ''", "password_file", "The name of the file is empty.",
+			"Write the name of the file that holds the secret."},
 		{"password_file: absent", "password_file", "The file does not exist.", check},
 		{"password_file: /dev/zero", "password_file", "This is not the name of a regular file.", check},
-		{"{password_env: TILL, password_file: absent}", "password_file", "Both password_env and password_file are given.",
+		{"{password_env: TILL, password_file: absent}", "password_file",
+			"Both password_env and password_file are given.",
 			"Remove one of the two."},
 	}
 	for _, row := range rows {
@@ -39,7 +43,8 @@ func TestFaultsOfSecrets(t *testing.T) {
 			root, report := strictyaml.Parse([]byte(row.text), strictyaml.Options{Env: environment})
 			root.Struct(&into)
 			err := report.Err("")
-			require.Equal(t, []strictyaml.Problem{{Path: row.path, Line: 1, Message: row.message, Fix: row.fix}}, problemsFrom(t, err))
+			require.Equal(t, []strictyaml.Problem{{Path: row.path, Line: 1, Message: row.message, Fix: row.fix}},
+				problemsFrom(t, err))
 			require.NotContains(t, err.Error(), "canary")
 			require.False(t, into.Password.found)
 			require.Empty(t, into.Password.value)

@@ -40,8 +40,8 @@ func (n Node) Struct(into any, skip ...string) {
 		case !f.secret():
 			value.read(v.Field(f.index), f.tag)
 		case key == f.name:
-			value.Problem("A secret must not be written in the configuration.", "Name the environment variable that holds it by "+
-				key+"_env, or the file by "+key+"_file.")
+			value.Problem("A secret must not be written in the configuration.",
+				"Name the environment variable that holds it by "+key+"_env, or the file by "+key+"_file.")
 			n.Key(key + "_env").MarkUnreadable()
 		default:
 			value.secretRef(secrets, f.name, key)

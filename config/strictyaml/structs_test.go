@@ -34,10 +34,11 @@ func TestEveryTypeIsRead(t *testing.T) {
 	s, report, err := parse(whole)
 	require.NoError(t, err)
 	require.Empty(t, report.Warnings())
+	require.Empty(t, s.Hidden+s.Never+s.unseen, "fields without a key are left alone")
 	require.Equal(t, &shop{
-		Name: "corner", Color: "blue", Size: 9, Stock: 9223372036854775807, Open: true, Wait: 90 * time.Second, Room: 64 << 10,
-		Password: secret{"canary-till", "environment variable TILL", true},
-		Items:    []item{{ID: "a"}, {ID: "b", Count: 9}}, Days: []string{"tue"},
+		Name: "corner", Color: "blue", Size: 9, Stock: 9223372036854775807, Open: true, Wait: 90 * time.Second,
+		Room: 64 << 10, Password: secret{"canary-till", "environment variable TILL", true},
+		Items: []item{{ID: "a"}, {ID: "b", Count: 9}}, Days: []string{"tue"},
 		Prices: map[string]int64{"apple": 0, "pear": 99},
 		Owner:  owner{Nick: "bo", Key: secret{"canary-door", "environment variable DOOR", true}},
 		Level:  2, Plain: "12", Point: point{"a", "b"}, Limits: map[shelf]item{"top": {ID: "c"}},
@@ -60,7 +61,8 @@ func TestWhatIsNotInTheFileKeepsItsValue(t *testing.T) {
 func TestWhatCannotBeReadKeepsItsValue(t *testing.T) {
 	s, _, err := parse(minimal + "size: 10\nwait: 25h\nroom: x\ncolor: pink\nopen: 1\n")
 	require.Len(t, problemsFrom(t, err), 5)
-	require.Equal(t, []any{3, time.Minute, strictyaml.ByteSize(2 << 10), "red", false}, []any{s.Size, s.Wait, s.Room, s.Color, s.Open})
+	require.Equal(t, []any{3, time.Minute, strictyaml.ByteSize(2 << 10), "red", false},
+		[]any{s.Size, s.Wait, s.Room, s.Color, s.Open})
 }
 
 // TestEachFaultIsOneProblem proves path, line and both sentences, and that no fault is reported
@@ -70,8 +72,8 @@ func TestEachFaultIsOneProblem(t *testing.T) {
 		whole    = "Write a plain whole number, such as 8."
 		duration = "Write a number with a unit, such as 500ms, 5s, 2m or 24h."
 		size     = "Write a whole number with a unit, such as 64KiB or 4MiB."
-		keys     = "name, color, size, stock, open, wait, room, picture, password_env, password_file, items, days, prices, " +
-			"owner, level, plain, point, limits"
+		keys     = "name, color, size, stock, open, wait, room, picture, password_env, password_file, items, days, " +
+			"prices, owner, level, plain, point, limits"
 	)
 	rows := []struct{ text, path, message, fix string }{
 		{"sise: 1", "sise", "There is no such key here.", "Did you mean size?"},
@@ -181,7 +183,8 @@ func TestMissingKeys(t *testing.T) {
 
 func TestEverythingIsReportedAtOnceByLine(t *testing.T) {
 	problems := problemsOf(t, "wait: 1\nowner: {key_env: NONE, nick: B}\nsize: 1\nsize: 2\nitems: [a]\ncolr: red\n")
-	require.Equal(t, []string{"wait", "name", "owner.nick", "owner.key_env", "size", "items[0]", "colr"}, paths(problems))
+	require.Equal(t, []string{"wait", "name", "owner.nick", "owner.key_env", "size", "items[0]", "colr"},
+		paths(problems))
 	require.Equal(t, []int{1, 1, 2, 2, 4, 5, 6}, lines(problems))
 }
 
@@ -201,9 +204,11 @@ func lines(list []strictyaml.Problem) (of []int) {
 
 func TestTagsOfAMethod(t *testing.T) {
 	require.Equal(t, []strictyaml.Problem{
-		{Path: "owner.nick", Line: 2, Message: "The value has a form that is not allowed.", Fix: "Write two small letters."},
+		{Path: "owner.nick", Line: 2, Message: "The value has a form that is not allowed.",
+			Fix: "Write two small letters."},
 	}, problemsOf(t, "name: shop\nowner: {key_env: DOOR, nick: Bo}\n"))
-	require.Equal(t, "Nickname.", strictyaml.Schema(&owner{}).Properties["nick"].Description, "the field's own tag goes first")
+	require.Equal(t, "Nickname.", strictyaml.Schema(&owner{}).Properties["nick"].Description,
+		"the field's own tag goes first")
 }
 
 func TestSkippedKeysAreTheCallers(t *testing.T) {
@@ -215,7 +220,8 @@ func TestSkippedKeysAreTheCallers(t *testing.T) {
 	require.Equal(t, []string{"idd"}, paths(problems))
 	root, report = strictyaml.Parse([]byte("colour: 5\n"), strictyaml.Options{})
 	root.Struct(&i, "kind", "id")
-	require.Equal(t, "Remove it. The keys here are id, count, kind.", problemsFrom(t, report.Err(""))[0].Fix, "each is listed once")
+	require.Equal(t, "Remove it. The keys here are id, count, kind.", problemsFrom(t, report.Err(""))[0].Fix,
+		"each is listed once")
 }
 
 func TestFiles(t *testing.T) {
@@ -258,7 +264,8 @@ func TestErrorsOfTheProgramPanic(t *testing.T) {
 	message := `strictyaml: the min or max tag "few" cannot be read: invalid syntax`
 	require.PanicsWithValue(t, message, read(&badBound{}))
 	require.PanicsWithValue(t, message, func() { strictyaml.Schema(&badBound{}) })
-	require.PanicsWithValue(t, "strictyaml: strictyaml_test.strayTags.Tags names a key that no field has", read(&strayTags{}))
+	require.PanicsWithValue(t, "strictyaml: strictyaml_test.strayTags.Tags names a key that no field has",
+		read(&strayTags{}))
 }
 
 type strayTags struct {

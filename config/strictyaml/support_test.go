@@ -13,7 +13,7 @@ import (
 
 // shop has a field of every type, with every tag.
 type shop struct {
-	Name     string              `yaml:"name,omitempty" required:"true" pattern:"^[a-z]+$" form:"small letters" doc:"The shop's name."`
+	Name     string              `yaml:"name,omitempty" required:"true" doc:"The shop's name."`
 	Color    string              `yaml:"color" enum:"red|green|blue" doc:"Color of the door."`
 	Size     int                 `yaml:"size" min:"1" max:"9" doc:"Number of rooms."`
 	Stock    int64               `yaml:"stock" doc:"Number of goods."`
@@ -24,7 +24,7 @@ type shop struct {
 	Password secret              `yaml:"password" doc:"Password of the till"`
 	Items    []item              `yaml:"items" doc:"What it sells."`
 	Days     []string            `yaml:"days" enum:"mon|tue" doc:"When it is open."`
-	Prices   map[string]int64    `yaml:"prices" keys:"^[a-z]+$" form:"an item's name" min:"0" max:"99" doc:"Prices by item."`
+	Prices   map[string]int64    `yaml:"prices" min:"0" max:"99" doc:"Prices by item."`
 	Owner    owner               `yaml:"owner" doc:"Who owns it."`
 	Level    level               `yaml:"level" min:"low" max:"middle" doc:"How loud it is."`
 	Plain    plain               `yaml:"plain" doc:"Text without a hint."`
@@ -32,7 +32,15 @@ type shop struct {
 	Limits   map[shelf]item      `yaml:"limits" doc:"Items by shelf."`
 	Hidden   string              // no key
 	Never    string              `yaml:"-"`
-	unseen   string              `yaml:"unseen"` //nolint:unused // unexported fields are left alone
+	unseen   string              `yaml:"unseen"` // not exported
+}
+
+// Tags implements strictyaml.Tagger.
+func (shop) Tags() strictyaml.Tags {
+	return strictyaml.Tags{
+		"name":   `pattern:"^[a-z]+$" form:"small letters"`,
+		"prices": `keys:"^[a-z]+$" form:"an item's name"`,
+	}
 }
 
 type shelf string

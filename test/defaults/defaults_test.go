@@ -35,7 +35,8 @@ func load(t *testing.T) config.Config {
 // same demands that an adapter and the configuration have the same default of a key.
 func same[T any](t *testing.T, key string, adapter, configured T) {
 	t.Helper()
-	assert.Equal(t, adapter, configured, "the adapter (expected) and the configuration (actual) differ in the default of %s", key)
+	assert.Equal(t, adapter, configured,
+		"the adapter (expected) and the configuration (actual) differ in the default of %s", key)
 }
 
 func TestMySQL(t *testing.T) {
