@@ -54,8 +54,12 @@ func TestEntry(t *testing.T) {
 	require.Equal(t, "2", c.Raw())
 	_, ok = b.Entry("a")
 	require.False(t, ok)
-	_, ok = a.Entry("a")
-	require.False(t, ok, "a number has no keys")
+	for _, text := range []string{"v: 1", "v:", "v: [a, 1]"} {
+		root, _ := strictyaml.Parse([]byte(text), strictyaml.Options{})
+		v, _ := root.Entry("v")
+		_, ok = v.Entry("a")
+		require.False(t, ok, "%s has no keys", text)
+	}
 	require.NoError(t, report.Err(""), "it reports nothing")
 	require.Equal(t, 3, report.Line("b.c"))
 }

@@ -63,6 +63,8 @@ func TestLinesAndGiven(t *testing.T) {
 	} {
 		require.Equal(t, line, report.Line(path), path)
 	}
+	_, list := strictyaml.Parse([]byte("# a list\n[a]"), strictyaml.Options{})
+	require.Equal(t, 2, list.Line("[1].x"), "the root of a list")
 	root := report.Root()
 	require.True(t, root.Key("items").Index(1).Key("count").Given())
 	require.False(t, root.Key("items").Index(0).Key("count").Given())

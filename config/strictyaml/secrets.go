@@ -66,9 +66,6 @@ func (n Node) secret(f field, ref *secretRef, into reflect.Value) {
 // place. No message contains a value, and the variable is shown only when it has the form of a
 // variable's name: some people write the secret itself there.
 func (o Options) SecretFromEnv(at Place, variable string, into Secret) {
-	if at.IsUnreadable() {
-		return
-	}
 	if !envName.MatchString(variable) {
 		at.Unreadable("This is not the name of an environment variable.",
 			"Write the name of the variable, not the secret itself.")
@@ -94,9 +91,6 @@ func (o Options) SecretFromEnv(at Place, variable string, into Secret) {
 // SecretFromFile reads a secret from the file, without the line ends at its end; problems are
 // reported at the place. The file is regular and at most 64 KiB long.
 func (o Options) SecretFromFile(at Place, name string, into Secret) {
-	if at.IsUnreadable() {
-		return
-	}
 	if name == "" {
 		at.Unreadable("The name of the file is empty.", "Write the name of the file that holds the secret.")
 		return

@@ -103,6 +103,7 @@ func TestEachFaultIsOneProblem(t *testing.T) {
 		{"open: ~", "open", "The value is empty.", "Write true or false. Or remove the key."},
 
 		{"wait: 5", "wait", "The value is not a duration.", duration},
+		{"wait: 0", "wait", "The value is not a duration.", duration},
 		{"wait: '5'", "wait", "The value is not a duration.", duration},
 		{"wait: 1d", "wait", "The value is not a duration.", duration},
 		{"wait: 999ms", "wait", "The value is too small.", "Write at least 1s."},
@@ -186,6 +187,11 @@ func TestEverythingIsReportedAtOnceByLine(t *testing.T) {
 	require.Equal(t, []string{"wait", "name", "owner.nick", "owner.key_env", "size", "items[0]", "colr"},
 		paths(problems))
 	require.Equal(t, []int{1, 1, 2, 2, 4, 5, 6}, lines(problems))
+}
+
+func TestProblemsOfOneLineHaveOneOrder(t *testing.T) {
+	problems := problemsOf(t, "{name: shop, owner: {key_env: DOOR}, zh: 1, zg: 1, zf: 1, ze: 1, zd: 1, zc: 1, zb: 1, za: 1}")
+	require.Equal(t, []string{"za", "zb", "zc", "zd", "ze", "zf", "zg", "zh"}, paths(problems))
 }
 
 func paths(list []strictyaml.Problem) (of []string) {
