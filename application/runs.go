@@ -79,7 +79,7 @@ func (s *runs) open(ctx context.Context, req OpenRequest) (run.Run, string, erro
 
 // fitsToken returns REQUEST_INVALID when the grants make the agent token too long. It signs a
 // token on trial before the run is opened: a run without a token could never be used. The store
-// has not set the deadline yet, so one stands in that is longer in a token than any real one.
+// has not set the deadline yet; this one takes more digits in the token than any real deadline.
 func (s *runs) fitsToken(r run.Run) error {
 	r.Deadline = time.Unix(1<<33, 0)
 	if _, err := s.tokens.Issue(r); err != nil {

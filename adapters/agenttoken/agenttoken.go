@@ -74,7 +74,7 @@ func New(clock ports.Clock, keys ...Key) (*Tokens, error) {
 		case !keyID.MatchString(k.ID):
 			problems = append(problems, fmt.Errorf("token key %d: the id must be 1 to 64 letters, digits, dots, dashes and underscores", i))
 		case twice:
-			problems = append(problems, fmt.Errorf("token key %q stands twice", k.ID))
+			problems = append(problems, fmt.Errorf("two token keys have the id %q", k.ID))
 		case len(k.Secret) < MinSecretBytes:
 			problems = append(problems, fmt.Errorf("token key %q is shorter than %d bytes", k.ID, MinSecretBytes))
 		}

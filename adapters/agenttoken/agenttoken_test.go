@@ -211,7 +211,7 @@ func TestNewNamesEveryBadKeyAndNoSecret(t *testing.T) {
 	require.Error(t, err)
 	_, err = agenttoken.New(clock, first, agenttoken.Key{ID: "short", Secret: []byte("hunter2")}, first, agenttoken.Key{ID: "a b", Secret: first.Secret})
 	require.ErrorContains(t, err, `"short" is shorter than 32 bytes`)
-	require.ErrorContains(t, err, `"k1" stands twice`)
+	require.ErrorContains(t, err, `two token keys have the id "k1"`)
 	require.ErrorContains(t, err, "token key 3")
 	require.NotContains(t, err.Error(), "hunter2")
 

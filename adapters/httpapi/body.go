@@ -20,7 +20,8 @@ const (
 	emptyBytes     = 1 << 10
 )
 
-// errBody says that the client did not send its body whole; nobody can be told.
+// errBody is the fault of a body that ended early. The connection is broken then, so no one reads
+// the answer, and the call is not counted as the agent's mistake.
 var errBody = invalid("BODY", "the body did not arrive whole")
 
 // read returns the body, or REQUEST_TOO_LARGE past the limit. It never reads further, however

@@ -41,7 +41,7 @@ func (x *exchange) call(body toolCall) application.Call {
 }
 
 // refuse counts a call that could not be assembled as a refusal of the caller's run, whose end
-// overrides it. A body that did not arrive whole is nobody's attempt.
+// overrides it. A body that ended early is not counted: the client did not finish its request.
 func (a *api) refuse(x *exchange, call toolCall, err error) error {
 	if f := fault.Of(err); f.Code == errBody.Code && f.Reason == errBody.Reason {
 		return err
@@ -58,7 +58,7 @@ type toolCall struct {
 	request  []byte
 }
 
-// readCall takes the body apart. What stands inside the request is not looked at: it goes to
+// readCall splits the body into its members. The request itself is not read: it goes to
 // the boundary byte for byte. A member that is absent stays empty, and the boundary says so.
 func (x *exchange) readCall(limit int64) (toolCall, error) {
 	body, err := x.readJSON(limit)
@@ -132,7 +132,7 @@ func readText(dec *jsontext.Decoder) (string, error) {
 	return string(text), nil
 }
 
-// resultAnswer returns the answer of a tool call: 200 when a canonical record stands behind it.
+// resultAnswer returns the answer of a tool call: 200 when there is a canonical record of it.
 func resultAnswer(x *exchange, res application.Result) (answer, error) {
 	if !res.Recorded {
 		if res.Fault.Code == fault.DuplicateToolCall {

@@ -30,28 +30,28 @@ const (
 )
 
 var (
-	openDocs = docs{id: "openRun", tag: tagRuns, summary: "Open a run", text: "Opens a run with its grants and budgets, and returns the token of its agent. What passes a configured ceiling is refused, never clamped. When the answer got lost, the same request is RUN_EXISTS: fetch a token of the run instead.",
+	openDocs = docs{id: "openRun", tag: tagRuns, summary: "Open a run", text: "Opens a run with its grants and budgets, and returns the token of its agent. A value above a configured ceiling is refused, never clamped. If the answer was lost, the same request gets RUN_EXISTS: fetch a token of the run instead.",
 		body: openRun{}, answers: map[int]any{http.StatusCreated: runWithToken{}},
 		codes: []fault.Code{fault.RunExists, fault.ToolUnknown, fault.DataSourceUnknown}}
 	findDocs = docs{id: "getRun", tag: tagRuns, summary: "See a run", text: "The run with its usage, its tool calls in the order in which they began, and its latest refusals.",
 		answers: map[int]any{http.StatusOK: overview{}}, codes: []fault.Code{fault.RequestInvalid, fault.RunNotFound}}
 	tokenDocs = docs{id: "issueToken", tag: tagRuns, summary: "Fetch a fresh agent token", text: "The token says the same as the first one.",
 		answers: map[int]any{http.StatusOK: runWithToken{}}, codes: []fault.Code{fault.RequestInvalid, fault.RunNotFound, fault.RunInactive}}
-	cancelDocs = docs{id: "cancelRun", tag: tagRuns, summary: "Cancel a run", text: "No call begins any more, and those in flight are stopped on every replica. Repeating it is harmless; a run that was completed is RUN_INACTIVE.",
+	cancelDocs = docs{id: "cancelRun", tag: tagRuns, summary: "Cancel a run", text: "No further call begins, and calls in flight are stopped on every replica. Repeating it is harmless; a completed run is RUN_INACTIVE.",
 		answers: map[int]any{http.StatusOK: overview{}}, codes: []fault.Code{fault.RequestInvalid, fault.RunNotFound, fault.RunInactive}}
-	completeDocs = docs{id: "completeRun", tag: tagRuns, summary: "Complete a run", text: "As cancel, for a run that did its work.",
+	completeDocs = docs{id: "completeRun", tag: tagRuns, summary: "Complete a run", text: "Like cancel, for a run that has done its work.",
 		answers: map[int]any{http.StatusOK: overview{}}, codes: []fault.Code{fault.RequestInvalid, fault.RunNotFound, fault.RunInactive}}
-	judgeDocs = docs{id: "judgeReferences", tag: tagRuns, summary: "Judge references to tool calls", text: "Says of each reference whether it is evidence: POSITIVE when something was found, NEGATIVE when nothing was, else the reason why it is none.",
+	judgeDocs = docs{id: "judgeReferences", tag: tagRuns, summary: "Judge references to tool calls", text: "Says of each reference whether it is evidence: POSITIVE when something was found, NEGATIVE when nothing was found, or the reason why it is not evidence.",
 		body: references{}, answers: map[int]any{http.StatusOK: judgements{}}, codes: []fault.Code{fault.RunNotFound}}
 
-	invokeDocs = docs{id: "invokeTool", tag: tagCalls, summary: "Call a tool", text: "200 whenever a canonical record of the call exists: READY or ERROR stands in the body. Every other status means that there is none, and that nothing was spent but, where the agent itself was wrong, a refusal.",
+	invokeDocs = docs{id: "invokeTool", tag: tagCalls, summary: "Call a tool", text: "The status is 200 whenever a canonical record of the call exists; the body says READY or ERROR. Any other status means that there is no record and that the call spent nothing, except that a mistake of the agent counts as a refusal.",
 		body: callBody{}, answers: map[int]any{http.StatusOK: callResult{}},
 		codes: []fault.Code{fault.ToolCallIDInvalid, fault.ToolNotAuthorized, fault.ToolNotReadOnly, fault.RunMismatch, fault.RunNotFound, fault.ToolUnknown,
 			fault.DataSourceUnknown, fault.DuplicateToolCall, fault.RunInactive, fault.RunDeadlineExceeded, fault.QueryRejected, fault.ToolBudgetExhausted,
 			fault.RunBudgetExhausted, fault.RunBytesExhausted, fault.RefusalLimitReached, fault.RateLimited, fault.ServerStopping, fault.ExecutionCancelled}}
 	resultDocs = docs{id: "getToolCall", tag: tagCalls, summary: "Read a tool call's result again", text: "The bounded result as it was first answered; nothing is executed. The id is percent-encoded, a slash in it as %2F.",
 		answers: map[int]any{http.StatusOK: callResult{}, http.StatusAccepted: callPending{}}, codes: resultCodes}
-	queryDocs = docs{id: "getToolCallByQuery", tag: tagCalls, summary: "Read a tool call's result again, by query", text: "As getToolCall, for ids that a client or proxy cannot carry in a path.", query: true,
+	queryDocs = docs{id: "getToolCallByQuery", tag: tagCalls, summary: "Read a tool call's result again, by query", text: "Like getToolCall, for ids that a client or proxy cannot carry in a path.", query: true,
 		answers: map[int]any{http.StatusOK: callResult{}, http.StatusAccepted: callPending{}}, codes: resultCodes}
 	recordDocs = docs{id: "getRecord", tag: tagCalls, summary: "Read the canonical record", text: "The record byte for byte as it is stored: request, raw response and agent result. For harnesses only.",
 		answers: map[int]any{http.StatusOK: recordView{}}, codes: []fault.Code{fault.RequestInvalid, fault.ToolCallIDInvalid, fault.InvocationNotFound}}

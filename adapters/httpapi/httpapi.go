@@ -30,7 +30,7 @@ type Options struct {
 	Ready func(context.Context) Readiness
 	// Metrics are told of every answer and served at /metrics; nil means none.
 	Metrics *Metrics
-	// SeparateAdmin leaves /readyz and /metrics to the handler of Admin, on a listener of its own.
+	// SeparateAdmin leaves /readyz and /metrics to the handler of Admin, on a separate listener.
 	SeparateAdmin bool
 	// Version is the service's version in the OpenAPI document.
 	Version string
@@ -78,7 +78,7 @@ func New(svc *application.Service, log *zap.Logger, opt Options) (http.Handler, 
 	return a.handler(routes), nil
 }
 
-// Admin returns the handler of a listener of its own for the operator: /healthz, /readyz and
+// Admin returns the handler of the operator's separate listener: /healthz, /readyz and
 // /metrics. It asks for no credentials.
 func Admin(log *zap.Logger, opt Options) (http.Handler, error) {
 	opt, err := opt.withDefaults()

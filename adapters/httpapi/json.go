@@ -53,7 +53,7 @@ func decode(body []byte, into any) error {
 }
 
 // checkSyntax refuses what is not one JSON value in UTF-8, each member name once per object,
-// nested at most limits.MaxDepth deep; and null, which stands for nothing in this API.
+// nested at most limits.MaxDepth deep; and null, which has no meaning in this API.
 func checkSyntax(body []byte) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(body))
 	for {
@@ -66,14 +66,14 @@ func checkSyntax(body []byte) error {
 		case dec.StackDepth() > limits.MaxDepth:
 			return invalid("NESTING", fmt.Sprintf("the body nests deeper than %d levels", limits.MaxDepth))
 		case token.Kind() == 'n':
-			return invalid("NULL", "null is not taken: leave the member out"+in(dec.StackPointer()))
+			return invalid("NULL", "null is not accepted: omit the member"+in(dec.StackPointer()))
 		case dec.StackDepth() == 0 && len(bytes.TrimLeft(body[dec.InputOffset():], " \t\r\n")) > 0:
 			return invalid("TRAILING_DATA", "something follows the body's value")
 		}
 	}
 }
 
-// syntax returns the fault of a text that is no strict JSON, without a word of the parser's.
+// syntax returns the fault of a text that is not strict JSON. It repeats nothing of the parser's error.
 func syntax(err error) *fault.Error {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		return invalid("DUPLICATE_MEMBER", "duplicate member name").WithCause(err)

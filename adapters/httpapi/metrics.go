@@ -24,7 +24,7 @@ type Metrics struct {
 	inFlight    prometheus.Gauge
 }
 
-// NewMetrics returns metrics in a registry of their own, with those of the Go runtime and the
+// NewMetrics returns metrics in a new registry, with those of the Go runtime and the
 // process.
 func NewMetrics() *Metrics {
 	m := &Metrics{

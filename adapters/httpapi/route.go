@@ -17,7 +17,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/run"
 )
 
-// access says whose call a route is.
+// access says who may use a route.
 type access int
 
 const (
@@ -75,7 +75,7 @@ func (a *api) handler(routes []route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
 		if pattern == "" || !clean(r.URL.EscapedPath()) {
-			a.astray(&exchange{w: w, r: r}, h, pattern == "")
+			a.unrouted(&exchange{w: w, r: r}, h, pattern == "")
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -87,9 +87,9 @@ func clean(escaped string) bool {
 	return escaped == path.Clean(escaped)
 }
 
-// astray answers what no route takes. unmatched is the mux's own handler for that case, which
-// knows the methods that the path takes.
-func (a *api) astray(x *exchange, h http.Handler, unmatched bool) {
+// unrouted answers a request that matches no route. unmatched reports whether h is the mux's own
+// handler for that case, which knows the methods that the path accepts.
+func (a *api) unrouted(x *exchange, h http.Handler, unmatched bool) {
 	allow := ""
 	if unmatched {
 		asked := headerOnly{}
@@ -192,7 +192,7 @@ func (a *api) failure(x *exchange, err error) answer {
 	}
 	encoded, err := encode(body)
 	if err != nil {
-		// Only text that is no UTF-8 cannot be encoded, and then it is the detail's.
+		// Only text that is not UTF-8 cannot be encoded, and only the detail can hold such text.
 		encoded, _ = encode(errorBody{errorOf(fault.New(f.Code))})
 	}
 	return answer{status: statusOf(f.Code), body: encoded}
@@ -231,6 +231,6 @@ func (a *api) write(x *exchange, ans answer) {
 	// A writer that knows no deadlines, such as a test's recorder, needs none.
 	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	x.w.WriteHeader(ans.status)
-	_, _ = x.w.Write(ans.body) // a client that is gone misses its answer; the record stands (S25)
+	_, _ = x.w.Write(ans.body) // a client that is gone misses its answer; the record is kept (S25)
 	a.opt.Metrics.answered(x.r.Method, x.route.path, ans.status)
 }

@@ -17,8 +17,8 @@ const (
 )
 
 // NewServer returns a server of the handler that no slow or idle client can hold: the header
-// within 10 s, the body within 30 s, 64 KiB of header. Its own complaints go to the log at
-// debug level, since they tell of clients and not of the service.
+// within 10 s, the body within 30 s, 64 KiB of header. Its own messages go to the log at
+// debug level: they are about clients, not about the service.
 func NewServer(h http.Handler, log *zap.Logger) *http.Server {
 	std, err := zap.NewStdLogAt(log.Named("http"), zap.DebugLevel)
 	if err != nil {

@@ -44,7 +44,7 @@ var statuses = map[fault.Code]int{
 
 	fault.StoreUnavailable: http.StatusServiceUnavailable,
 	fault.ServerStopping:   http.StatusServiceUnavailable,
-	// Cancelled before it began: the service is stopping, or nobody reads the answer.
+	// Cancelled before it began: the service is stopping, or the client has gone away.
 	fault.ExecutionCancelled: http.StatusServiceUnavailable,
 
 	fault.Internal: http.StatusInternalServerError,

@@ -10,8 +10,8 @@ import (
 
 var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$`)
 
-// traced returns the request with the trace id of its W3C traceparent header; a header that is
-// not valid is as good as none.
+// traced returns the request with the trace id of its W3C traceparent header; an invalid
+// header is ignored.
 func traced(r *http.Request) *http.Request {
 	header := r.Header.Get("traceparent")
 	m := traceparent.FindStringSubmatch(header)

@@ -23,13 +23,13 @@ type openRun struct {
 	TTLSeconds  *int64    `json:"ttl_seconds,omitempty" minimum:"1" doc:"Seconds from now to the run's deadline. Default and ceiling are configured (runs.max_ttl)."`
 	Tools       []string  `json:"tools" nullable:"false" minItems:"1" doc:"The tools that the run may use."`
 	DataSources []string  `json:"data_sources,omitempty" nullable:"false" doc:"The data sources that the run may ask. None when absent."`
-	Budget      askBudget `json:"budget,omitzero" doc:"What the run may spend. Each member that is absent takes its ceiling; what passes a ceiling is refused, never clamped."`
+	Budget      askBudget `json:"budget,omitzero" doc:"What the run may spend. A member that is absent gets its ceiling; a value above a ceiling is refused, never clamped."`
 }
 
 type askBudget struct {
 	MaxCalls        *int64  `json:"max_calls,omitempty" minimum:"0" doc:"The most tool calls that may begin."`
 	MaxCallsPerTool perTool `json:"max_calls_per_tool,omitzero" doc:"One number for each granted tool, or an object with a number by tool."`
-	MaxBytes        *int64  `json:"max_bytes,omitempty" minimum:"0" doc:"The most bytes of requests, raw answers and agent results together."`
+	MaxBytes        *int64  `json:"max_bytes,omitempty" minimum:"0" doc:"The most bytes of requests, raw responses and agent results together."`
 	MaxRefusals     *int64  `json:"max_refusals,omitempty" minimum:"0" doc:"How many refusals are explained; then every refusal is REFUSAL_LIMIT_REACHED."`
 }
 
@@ -39,7 +39,7 @@ type perTool struct {
 	by   map[string]int64
 }
 
-// of returns the bounds by tool for a run with these tools.
+// of returns the budget of each tool for a run with these tools.
 func (p perTool) of(tools []string) map[string]int64 {
 	if p.each == nil {
 		return p.by
@@ -152,7 +152,7 @@ type errorView struct {
 	Code    fault.Code `json:"code" doc:"Stable: see docs/errors.md."`
 	Message string     `json:"message" doc:"The code's fixed sentence."`
 	Reason  string     `json:"reason,omitempty" doc:"A finer class within the code."`
-	Detail  string     `json:"detail,omitempty" doc:"What to mend, in the caller's own words."`
+	Detail  string     `json:"detail,omitempty" doc:"What to fix, in the caller's own words."`
 }
 
 func errorOf(f *fault.Error) errorView {
@@ -193,5 +193,5 @@ func (v rawJSON) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteValue(jsontext.Value(v))
 }
 
-// Schema lets any JSON value stand here.
+// Schema allows any JSON value.
 func (rawJSON) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }

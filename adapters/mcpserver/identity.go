@@ -20,7 +20,7 @@ type source struct {
 }
 
 // identify returns the client's own tool_call_id and the arguments without it, or
-// TOOL_CALL_ID_INVALID when there is none, when one is no string or when two disagree. It
+// TOOL_CALL_ID_INVALID when it is missing, when it is not a string or when two sources disagree. It
 // does not judge the id's form: that is preflight's, as for every other caller.
 func (s *Server) identify(call message, header http.Header, requestID string) (id string, arguments json.RawMessage, err error) {
 	sources, arguments, err := s.sources(call, header)
@@ -83,7 +83,7 @@ func quoted(where string, value jsontext.Value) source {
 
 func metaKey(key string) string { return fmt.Sprintf("params._meta[%q]", key) }
 
-// ways names every way to send an id, so that whoever reads the refusal can mend the client.
+// ways names every way to send an id, so that the reader of the refusal can fix the client.
 func (s *Server) ways() string {
 	keys := make([]string, 0, len(s.opt.MetaKeys))
 	for _, key := range s.opt.MetaKeys {

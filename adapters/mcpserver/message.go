@@ -13,7 +13,7 @@ import (
 // message is one JSON-RPC message, read strictly: no object in it has a duplicate member and all of it
 // is valid UTF-8, except inside a tool's arguments, which the boundary judges as they are.
 type message struct {
-	// id is the id of a request as it was sent; nil for a notification, and when it is no id.
+	// id is the id of a request as it was sent; nil for a notification or an invalid id.
 	id json.RawMessage
 	// method is empty for a response.
 	method string
@@ -189,7 +189,7 @@ func strict(value jsontext.Value) error {
 func unquote(value jsontext.Value) string {
 	text, err := jsontext.AppendUnquote(nil, value)
 	if err != nil {
-		return "" // invalid UTF-8 or a lone surrogate: strict refuses it in the same breath
+		return "" // invalid UTF-8 or a lone surrogate, which strict refuses
 	}
 	return string(text)
 }

@@ -76,7 +76,7 @@ type failure struct {
 }
 
 // restart is the message of every fault that says that the run of a stdio server is over: the
-// run is the process's own, and nobody else can open another.
+// run belongs to the process, and only a new process opens another.
 const restart = "The run of this MCP server is over: restart the server to get a new one."
 
 // render returns the body of a result. Ids that are not safe are not shown.

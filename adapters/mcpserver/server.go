@@ -89,7 +89,7 @@ func (s *Server) dispatch(next mcp.MethodHandler) mcp.MethodHandler {
 		if method != methodCallTool && method != methodListTools {
 			return next(ctx, method, req)
 		}
-		// The SDK runs handlers on goroutines of its own: a panic would end the process.
+		// The SDK calls handlers on its own goroutines: a panic would end the process.
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.Error("panic in a handler", zap.String("method", method))

@@ -11,7 +11,7 @@ type cut struct {
 	// value is nil when the object has no such member.
 	value jsontext.Value
 	rest  json.RawMessage
-	// twice says that the member stands more than once; then rest is the whole object.
+	// twice reports whether the object has the member more than once; then rest is the whole object.
 	twice bool
 }
 

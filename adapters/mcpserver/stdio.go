@@ -98,7 +98,7 @@ func (c *stdioConn) Close() error {
 	return nil
 }
 
-// pump reads lines until the input ends or nobody reads them any more. A read of standard
+// pump reads lines until the input ends or the connection is closed. A read of standard
 // input cannot be interrupted, so it may outlive the connection; then the process is ending.
 func (c *stdioConn) pump(in io.Reader) {
 	reader := bufio.NewReader(in)
@@ -156,7 +156,7 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// take makes a message of a line; nil when there is none in it, which then has been answered.
+// take returns the message in a line, or nil when the line has none; such a line has been answered.
 func (c *stdioConn) take(ctx context.Context, l line) (jsonrpc.Message, error) {
 	switch {
 	case errors.Is(l.err, errLineTooLong):
