@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/toolboundary/toolboundary/adapters/mysql"
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/test/servers"
 )
@@ -94,13 +95,14 @@ func TestAnUnreachableSourceStopsNoOther(t *testing.T) {
 	account := func() (string, string, error) { return user, password, nil }
 	g := guard(t, policy())
 	both, err := mysql.New([]mysql.Source{
-		{ID: "up", Address: m.Addr, Account: account, Guard: g}, {ID: "down", Address: "127.0.0.1:1", Account: account, Guard: g},
+		{Source: server.Source{ID: "up", Address: m.Addr, Account: account}, Guard: g},
+		{Source: server.Source{ID: "down", Address: "127.0.0.1:1", Account: account}, Guard: g},
 	}, mysql.Options{}, zap.NewNop())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, both.Close(t.Context())) }()
 	require.Equal(t, []string{"down", "up"}, both.Describe().DataSources)
 	require.Equal(t, map[string]fault.Code{"down": fault.DataSourceUnavailable}, both.Ready(t.Context()))
-	require.NoError(t, both.Source("up").Ping(t.Context()))
+	require.NoError(t, both.Pool("up").Ping(t.Context()))
 }
 
 func TestWaitingForASessionIsBusy(t *testing.T) {
@@ -127,7 +129,7 @@ func TestAFullServerIsBusy(t *testing.T) {
 	m := shop(t)
 	r := newRig(t, m)
 	m.Load(t, fmt.Sprintf("ALTER USER '%s'@'%%' WITH MAX_USER_CONNECTIONS 1", r.user))
-	require.NoError(t, r.Source("shop").Ping(t.Context()))
+	require.NoError(t, r.operator().Ping(t.Context()))
 	another := rigFor(t, m.Addr, r.user, r.password)
 	another.fails(t, simple, fault.DataSourceBusy, "SERVER_FULL")
 }
@@ -181,11 +183,17 @@ func TestConnectionsThatBreak(t *testing.T) {
 }
 
 func TestConfigurationProblemsAreAllNamed(t *testing.T) {
+	account := func() (string, string, error) { return "", "", nil }
 	_, err := mysql.New([]mysql.Source{
-		{ID: "a", Address: "canary-host", SQLModeExtra: []string{"ANSI_QUOTES"}}, {ID: "b", Address: "h:1", Account: func() (string, string, error) { return "", "", nil }, MaxConnections: -1},
-		{ID: "c", Address: "h:1", Account: func() (string, string, error) { return "", "", nil }}, {ID: "c"},
+		{Source: server.Source{ID: "a", Address: "canary-host", SQLModeExtra: []string{"ANSI_QUOTES"}}},
+		{Source: server.Source{ID: "b", Address: "h:1", Account: account, MaxConnections: -1}},
+		{Source: server.Source{ID: "c", Address: "h:1", Account: account}},
+		{Source: server.Source{ID: "c"}},
+		{Source: server.Source{ID: "d", Address: "h:1", Account: account}, MaxCell: -1},
 	}, mysql.Options{}, zap.NewNop())
-	for _, want := range []string{`"a": its address`, `"a": it needs an account`, `"a": sql_mode "ANSI_QUOTES"`, `"b": its limits`, `"c" is listed twice`} {
+	for _, want := range []string{
+		`"a": its address`, `"a": it needs an account`, `"a": sql_mode "ANSI_QUOTES"`, `"b": its limits`, `"c" is listed twice`, `"d": its limits`,
+	} {
 		require.ErrorContains(t, err, want)
 	}
 	require.NotContains(t, err.Error(), "canary")

@@ -94,12 +94,12 @@ func TestS26_S36_ContractOnTheEmbeddedEngine(t *testing.T) {
 	watcher, err := sql.Open("mysql", (&driver.Config{Net: "tcp", Addr: addr, User: user, Passwd: password, AllowNativePasswords: true, Logger: &driver.NopLogger{}}).FormatDSN())
 	require.NoError(t, err)
 	defer watcher.Close()
-	report, err := r.Source("shop").Inspect(t.Context())
+	report, err := r.operator().Inspect(t.Context())
 	require.NoError(t, err)
 	t.Logf("embedded engine: %s %s, beyond reading: %v", report.Product, report.Version, report.BeyondRead)
 	t.Log("the whole contract runs here; what the engine does otherwise (time limits, read-only sessions, AVG, error numbers) stands in test/demodb/GAPS.md")
 	require.Empty(t, report.BeyondRead)
-	require.NoError(t, r.Source("shop").ProveKill(t.Context()))
+	require.NoError(t, r.operator().ProveKill(t.Context()))
 
 	executortest.Test(t, executortest.Subject{
 		New:   func(kit.T) ports.Executor { return r },

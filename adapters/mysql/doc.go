@@ -1,16 +1,34 @@
-// Package mysql runs guarded statements on MySQL and MariaDB: the tool mysql_query and the
-// data sources behind it.
+// Package mysql is the tool mysql_query: guarded statements on MySQL and MariaDB.
 //
 // What it promises: a statement runs on a session that was pinned once (utf8mb4, UTC, a known
-// sql_mode, read only, a time limit of the server's own) and read back; it is stopped on the
-// server when its context or its time ends, and a session that saw that is never used again;
-// rows stream into a bounded buffer and reading stops at the limit without draining. Waiting
-// for a free session (DATA_SOURCE_BUSY), not connecting (DATA_SOURCE_UNAVAILABLE) and running
-// too long (EXECUTION_TIMEOUT) differ.
+// sql_mode, read only, a time limit on the server) and read back; it is stopped on the server
+// when its context or its time ends, and a session that saw that is never used again; rows
+// stream into a bounded buffer, and reading stops at the limit without draining. Waiting for a
+// free session (DATA_SOURCE_BUSY), not connecting (DATA_SOURCE_UNAVAILABLE) and running too long
+// (EXECUTION_TIMEOUT) differ.
 //
-// What it refuses: it sends no statement that sqlguard did not print, and no word of the
-// driver or the server leaves it. Errors carry a code, a reason of a closed table and fixed
+// What it refuses: it sends no statement that sqlguard did not print, and none of the driver's
+// or the server's words leave it. Errors carry a code, a reason of a closed table and fixed
 // sentences; logs carry the data source's id and the server's error numbers.
 //
 // A data source connects when it is first used, so one that is down stops nothing else.
+//
+// Where to find what:
+//
+//	executor.go           the agent's path: a request is judged, then executed on one data source
+//	execute.go            one statement on one session: sent, streamed, stopped at its limits
+//	values.go             the server's values as JSON
+//	sqlguard/             SQL text → plan: the guard, which touches no network
+//	server/pool.go        the bounded pool of sessions of one server and account
+//	server/source.go      its configuration
+//	server/connector.go   dialling and logging in
+//	server/session.go     pinning a session and reading it back; statements of the service
+//	server/account.go     what the account may do besides reading
+//	server/kill.go        stopping a statement on the server
+//	server/wire.go        the TCP connection: bounded, and cut from another goroutine
+//	server/errors.go      why no session could be opened
+//	server/reasons.go     why a statement failed: error numbers → codes and reasons
+//	operator/             the operator's half: inspect, ask, prove; agents never reach it
+//	allowlist/            drafting an allowlist, comparing it with the database, grants
+//	schematool/           the tool mysql_schema: the allowlist, step by step
 package mysql

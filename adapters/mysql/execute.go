@@ -9,72 +9,46 @@ import (
 	"sync"
 	"time"
 
-	"go.uber.org/zap"
-
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/ports/rowset"
 )
 
-// Execute runs a plan of this source's guard and returns its rows as a row set of at most
-// limit bytes.
-//   - RESULT_TOO_LARGE at the first byte past limit; the statement is stopped, nothing drained;
-//   - EXECUTION_TIMEOUT past the query timeout, here or on the server; EXECUTION_CANCELLED when
-//     ctx is cancelled: the statement is stopped on the server before Execute returns;
-//   - DATA_SOURCE_BUSY, DATA_SOURCE_UNAVAILABLE and EXECUTION_FAILED with a reason.
-func (d *DataSource) Execute(ctx context.Context, plan *sqlguard.Plan, limit limits.RawBytes) (json.RawMessage, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fault.Of(err)
-	}
-	var raw json.RawMessage
-	err := d.with(ctx, func(s *session) (bool, error) {
-		var keep bool
-		var err error
-		raw, keep, err = d.run(ctx, s, plan, limit)
-		return keep, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return raw, nil
-}
-
-// run executes the plan on the session and watches the context meanwhile.
-func (d *DataSource) run(ctx context.Context, s *session, plan *sqlguard.Plan, limit limits.RawBytes) (raw json.RawMessage, keep bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, d.source.QueryTimeout)
+// Select executes the plan on a session that the caller holds and returns its rows as a row set
+// of at most limit bytes. keep reports whether the session may be used again. Errors are those
+// that [Executor.Execute] names, or [server.ErrStale].
+func Select(
+	ctx context.Context, s *server.Session, plan *sqlguard.Plan, limit limits.RawBytes,
+) (raw json.RawMessage, keep bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.QueryTimeout())
 	defer cancel()
-	halt := sync.OnceFunc(func() { d.stop(ctx, s) })
+	halt := sync.OnceFunc(func() { s.Stop(ctx) })
 	halted := make(chan struct{})
 	unwatch := context.AfterFunc(ctx, func() {
 		defer close(halted)
 		halt()
 	})
-	raw, finished, err := d.read(ctx, s, plan, limit, halt)
+	raw, finished, err := read(ctx, s, plan, limit, halt)
 	if !unwatch() {
 		<-halted
-		return nil, false, fault.Wrap(fault.CodeOf(ctx.Err()), origin{phase: "statement"})
+		return nil, false, fault.Wrap(fault.CodeOf(ctx.Err()), server.Phase("statement"))
 	}
 	switch {
 	case err == nil:
 		return raw, finished, nil
-	case errors.Is(err, errStale):
+	case errors.Is(err, server.ErrStale):
 		return nil, false, err
-	case s.wire.flooded.Load():
-		return nil, false, fault.Wrap(fault.ResultTooLarge, origin{phase: "row"})
+	case s.Flooded():
+		return nil, false, fault.Wrap(fault.ResultTooLarge, server.Phase("row"))
 	}
-	f, alarm := statementFault(err)
-	n := numberOf(err)
-	if alarm {
-		d.log.Error("the server refuses what the guard accepted: guard, schema and grants disagree", zap.Uint16("mysql_error", n))
-	}
-	return nil, n != 0 && !stopped(n) && !ended(n), f
+	return nil, server.Usable(err), server.Fault(err)
 }
 
-// serverLimit is the time limit that the server gets. It follows the context only when that
-// leaves clearly less than the query timeout, since a change costs a round trip.
-func (d *DataSource) serverLimit(ctx context.Context) time.Duration {
-	full := d.source.QueryTimeout
+// serverLimit returns the time limit for the server: full, or what the context leaves when that
+// is clearly less, since a change costs a round trip.
+func serverLimit(ctx context.Context, full time.Duration) time.Duration {
 	deadline, ok := ctx.Deadline()
 	left := time.Until(deadline)
 	if !ok || left > full*4/5 {
@@ -84,18 +58,20 @@ func (d *DataSource) serverLimit(ctx context.Context) time.Duration {
 }
 
 // read sends the statement and reads its rows: prepare and execute, one round trip each; the
-// close that follows is not answered. Calls of the driver get a context without an end, so that
-// the driver starts no watcher of its own; what ends them is the wire.
+// close that follows is not answered. The driver's calls get a context without an end, so that
+// the driver starts no watcher; they end when the session is cut.
 //
-// finished tells that the server has nothing left to send; when it has, the session is halted.
-func (d *DataSource) read(ctx context.Context, s *session, plan *sqlguard.Plan, limit limits.RawBytes, halt func()) (raw json.RawMessage, finished bool, err error) {
+// finished reports whether the server has nothing left to send; if it has, the session is halted.
+func read(
+	ctx context.Context, s *server.Session, plan *sqlguard.Plan, limit limits.RawBytes, halt func(),
+) (raw json.RawMessage, finished bool, err error) {
 	endless := context.WithoutCancel(ctx)
-	if err := s.setLimit(endless, d.serverLimit(ctx)); err != nil {
-		return nil, false, staleUnlessSaid(err)
+	if err := s.SetLimit(endless, serverLimit(ctx, s.QueryTimeout())); err != nil {
+		return nil, false, err
 	}
 	stmt, err := s.Conn.(driver.ConnPrepareContext).PrepareContext(endless, plan.SQL)
 	if err != nil {
-		return nil, false, staleUnlessSaid(err) // nothing has run yet
+		return nil, false, server.StaleUnlessSaid(err) // nothing has run yet
 	}
 	defer stmt.Close()
 	args := make([]driver.NamedValue, len(plan.Args))
@@ -103,13 +79,13 @@ func (d *DataSource) read(ctx context.Context, s *session, plan *sqlguard.Plan, 
 		args[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
 	if stmt.NumInput() != len(args) {
-		return nil, false, fault.Wrap(fault.Internal, origin{phase: "placeholders"})
+		return nil, false, fault.Wrap(fault.Internal, server.Phase("placeholders"))
 	}
 	rows, err := stmt.(driver.StmtQueryContext).QueryContext(endless, args)
 	if err == nil {
-		raw, finished, err = s.rows(rows, plan, limit)
+		raw, finished, err = stream(s, rows, plan, limit)
 	}
-	if !finished && !isServerError(err) {
+	if !finished && server.ErrorNumber(err) == 0 {
 		halt() // before rows.Close, which would read everything that is left
 	}
 	if rows != nil {
@@ -118,20 +94,14 @@ func (d *DataSource) read(ctx context.Context, s *session, plan *sqlguard.Plan, 
 	return raw, finished, err
 }
 
-// staleUnlessSaid turns an error that the server did not send into errStale.
-func staleUnlessSaid(err error) error {
-	if isServerError(err) {
-		return err
-	}
-	return errStale
-}
-
 // slack is what a row may take on the wire beyond its bytes in JSON: headers, length prefixes,
 // numbers that are shorter in JSON, for the most columns that a table can have, and TLS.
 const slack = 128 << 10
 
-// rows streams the rows into a row set.
-func (s *session) rows(rows driver.Rows, plan *sqlguard.Plan, limit limits.RawBytes) (raw json.RawMessage, finished bool, err error) {
+// stream writes the rows into a row set while they arrive.
+func stream(
+	s *server.Session, rows driver.Rows, plan *sqlguard.Plan, limit limits.RawBytes,
+) (raw json.RawMessage, finished bool, err error) {
 	columns, encoders, err := describe(rows, plan.Columns)
 	if err != nil {
 		return nil, false, err
@@ -143,7 +113,7 @@ func (s *session) rows(rows driver.Rows, plan *sqlguard.Plan, limit limits.RawBy
 	dest := make([]driver.Value, len(columns))
 	var line []byte
 	for left := int64(limit); ; left -= int64(len(line)) {
-		s.wire.allow(left + int64(limit)/64 + slack)
+		s.Allow(left + int64(limit)/64 + slack)
 		err := rows.Next(dest)
 		if errors.Is(err, io.EOF) {
 			raw, err = w.Close(false)
@@ -167,11 +137,11 @@ func (s *session) rows(rows driver.Rows, plan *sqlguard.Plan, limit limits.RawBy
 }
 
 func describe(rows driver.Rows, out []sqlguard.OutColumn) ([]rowset.Column, []encoder, error) {
-	if out == nil { // an operator's own statement, see Ask; a guard's plan has a column at least
+	if out == nil { // an operator's statement; a guard's plan has at least one column
 		out = headings(rows.Columns())
 	}
 	if len(rows.Columns()) != len(out) {
-		return nil, nil, fault.Wrap(fault.Internal, origin{phase: "columns"})
+		return nil, nil, fault.Wrap(fault.Internal, server.Phase("columns"))
 	}
 	types := rows.(driver.RowsColumnTypeDatabaseTypeName)
 	columns, encoders := make([]rowset.Column, len(out)), make([]encoder, len(out))
@@ -181,4 +151,13 @@ func describe(rows driver.Rows, out []sqlguard.OutColumn) ([]rowset.Column, []en
 		encoders[i] = encoderOf(name)
 	}
 	return columns, encoders, nil
+}
+
+// headings are the columns of a result as the server names them.
+func headings(names []string) []sqlguard.OutColumn {
+	out := make([]sqlguard.OutColumn, len(names))
+	for i, name := range names {
+		out[i].Heading = name
+	}
+	return out
 }

@@ -12,6 +12,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"go.uber.org/zap"
 
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
@@ -22,9 +23,29 @@ import (
 // Name is the tool's name.
 const Name = "mysql_query"
 
+// Source is one data source of the tool.
+type Source struct {
+	server.Source
+	// Guard judges statements; nil refuses every one (an empty allowlist).
+	Guard *sqlguard.Guard
+	// MaxCell is the most bytes of a cell that the agent sees; zero means the projector's default.
+	MaxCell int
+}
+
+// Options are the timeouts of the sessions. The zero value is good.
+type Options = server.Options
+
 // Executor is mysql_query: one guarded SELECT on one of its data sources.
 type Executor struct {
-	sources map[string]*DataSource
+	sources map[string]dataSource
+	log     *zap.Logger
+}
+
+// dataSource is a configured source with its sessions.
+type dataSource struct {
+	*server.Pool
+	guard   *sqlguard.Guard
+	maxCell int
 }
 
 var _ ports.Executor = (*Executor)(nil)
@@ -32,19 +53,22 @@ var _ ports.Executor = (*Executor)(nil)
 // New opens the data sources, which connect when they are first used, and returns the tool.
 // The error joins every problem of every source.
 func New(sources []Source, options Options, log *zap.Logger) (*Executor, error) {
-	t := &Executor{sources: make(map[string]*DataSource, len(sources))}
+	t := &Executor{sources: make(map[string]dataSource, len(sources)), log: log.Named("mysql")}
 	var problems []error
 	for _, s := range sources {
-		if t.sources[s.ID] != nil {
+		if _, twice := t.sources[s.ID]; twice {
 			problems = append(problems, fmt.Errorf("data source %q is listed twice", s.ID))
 			continue
 		}
-		d, err := Open(s, options, log)
+		if s.MaxCell < 0 {
+			problems = append(problems, fmt.Errorf("data source %q: its limits must be positive", s.ID))
+		}
+		pool, err := server.Open(s.Source, options, log)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		t.sources[s.ID] = d
+		t.sources[s.ID] = dataSource{pool, s.Guard, s.MaxCell}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, errors.Join(err, t.Close(context.Background())) // nothing runs yet: it does not wait
@@ -56,7 +80,9 @@ func New(sources []Source, options Options, log *zap.Logger) (*Executor, error) 
 func (t *Executor) Describe() tool.Description {
 	return tool.Description{
 		Name: Name, Title: "MySQL query", ReadOnly: true, DataSources: slices.Sorted(maps.Keys(t.sources)),
-		Text: "Runs one SELECT on a data source and returns its rows. Only allowlisted tables, columns and functions; name every column; inner and left joins with ON; no subqueries, UNION or WITH. Use ? with params for values. Use mysql_schema for the names.",
+		Text: "Runs one SELECT on a data source and returns its rows. Only allowlisted tables, columns and functions; " +
+			"name every column; inner and left joins with ON; no subqueries, UNION or WITH. " +
+			"Use ? with params for values. Use mysql_schema for the names.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 			`"data_source":{"type":"string","description":"id of the data source"},` +
 			`"sql":{"type":"string","description":"one SELECT statement in MySQL's dialect"},` +
@@ -82,7 +108,8 @@ func (t *Executor) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, er
 	var req request
 	err := jsonv2.Unmarshal(raw, &req, jsonv2.RejectUnknownMembers(true))
 	if err != nil || req.DataSource == nil || req.SQL == nil {
-		return tool.Plan{}, fault.Because(fault.RequestInvalid, "MEMBERS", "mysql_query takes the strings data_source and sql, and optionally the array params").WithCause(err)
+		return tool.Plan{}, fault.Because(fault.RequestInvalid, "MEMBERS",
+			"mysql_query takes the strings data_source and sql, and optionally the array params").WithCause(err)
 	}
 	var values []json.RawMessage
 	if req.Params != nil {
@@ -91,24 +118,38 @@ func (t *Executor) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, er
 	if err := scope.Check(*req.DataSource); err != nil {
 		return tool.Plan{}, err
 	}
-	d := t.sources[*req.DataSource]
-	if d == nil {
+	d, known := t.sources[*req.DataSource]
+	if !known {
 		return tool.Plan{}, fault.New(fault.DataSourceUnknown)
 	}
 	params, err := sqlguard.ParamsFromJSON(values)
 	if err != nil {
-		return tool.Plan{}, refused(err, fault.RequestInvalid)
+		return tool.Plan{}, rejected(err, fault.RequestInvalid)
 	}
 	plan, err := d.prepare(*req.SQL, params)
 	if err != nil {
 		return tool.Plan{}, err
 	}
-	return tool.Plan{DataSource: d.source.ID, Timeout: d.patience(), Body: plan,
-		Bounds: tool.Bounds{Rows: plan.MaxRows, CellBytes: d.source.MaxCell}}, nil
+	return tool.Plan{
+		DataSource: d.ID(), Timeout: d.CallTimeout(), Body: plan,
+		Bounds: tool.Bounds{Rows: plan.MaxRows, CellBytes: d.maxCell},
+	}, nil
 }
 
-// refused turns the guard's rejection into a fault.
-func refused(err error, code fault.Code) error {
+// prepare judges a statement.
+func (d dataSource) prepare(sql string, params []sqlguard.Param) (*sqlguard.Plan, error) {
+	if d.guard == nil {
+		return nil, fault.Because(fault.QueryRejected, string(sqlguard.ReasonUnknownTable), "no table of this data source is available")
+	}
+	plan, err := d.guard.Prepare(sql, params)
+	if err != nil {
+		return nil, rejected(err, fault.QueryRejected)
+	}
+	return plan, nil
+}
+
+// rejected turns the guard's rejection into a fault.
+func rejected(err error, code fault.Code) error {
 	var r *sqlguard.Rejection
 	if !errors.As(err, &r) {
 		return fault.Wrap(fault.Internal, err)
@@ -116,23 +157,43 @@ func refused(err error, code fault.Code) error {
 	return fault.Because(code, string(r.Reason), r.Detail)
 }
 
-// Execute runs the plan on its data source; see DataSource.Execute.
+// Execute runs the plan's statement and returns its rows as a row set of at most limit bytes.
+//   - RESULT_TOO_LARGE at the first byte past limit; the statement is stopped, nothing is drained;
+//   - EXECUTION_TIMEOUT past the query timeout, here or on the server; EXECUTION_CANCELLED when
+//     ctx is cancelled: the statement is stopped on the server before Execute returns;
+//   - DATA_SOURCE_BUSY, DATA_SOURCE_UNAVAILABLE and EXECUTION_FAILED with a reason.
 func (t *Executor) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
-	d, body := t.sources[plan.DataSource], (*sqlguard.Plan)(nil)
-	if p, ok := plan.Body.(*sqlguard.Plan); ok {
-		body = p
+	d, known := t.sources[plan.DataSource]
+	statement, ok := plan.Body.(*sqlguard.Plan)
+	if !known || !ok || statement == nil {
+		return nil, fault.Wrap(fault.Internal, server.Phase("plan"))
 	}
-	if d == nil || body == nil {
-		return nil, fault.Wrap(fault.Internal, origin{phase: "plan"})
+	if err := ctx.Err(); err != nil {
+		return nil, fault.Of(err)
 	}
-	return d.Execute(ctx, body, limit)
+	var raw json.RawMessage
+	err := d.With(ctx, func(s *server.Session) (keep bool, err error) {
+		raw, keep, err = Select(ctx, s, statement, limit)
+		return keep, err
+	})
+	if err != nil {
+		t.alarm(d.ID(), err)
+		return nil, err
+	}
+	return raw, nil
 }
 
-// Source returns a data source by its id, or nil.
-func (t *Executor) Source(id string) *DataSource { return t.sources[id] }
+// alarm tells the operator when the server refused what the guard accepted.
+func (t *Executor) alarm(id string, err error) {
+	if fault.Of(err).Reason != server.PolicyMismatch {
+		return
+	}
+	t.log.Error("the server refuses what the guard accepted: guard, schema and grants disagree",
+		zap.String("data_source", id), zap.Uint16("mysql_error", server.ErrorNumber(err)))
+}
 
-// Ready asks every source at once and returns, for each that cannot be used, why. A source
-// whose sessions are all at work is in use, and so it is ready.
+// Ready asks every source at once and returns a code for each that cannot be used. A source
+// whose sessions are all in use is ready.
 func (t *Executor) Ready(ctx context.Context) map[string]fault.Code {
 	var mu sync.Mutex
 	var wg sync.WaitGroup

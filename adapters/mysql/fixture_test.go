@@ -15,6 +15,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/toolboundary/toolboundary/adapters/mysql"
+	"github.com/toolboundary/toolboundary/adapters/mysql/operator"
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/test/servers"
@@ -114,8 +116,10 @@ func newRig(t testing.TB, m *servers.MySQL, tweaks ...tweak) *rig {
 func rigFor(t testing.TB, addr, user, password string, tweaks ...tweak) *rig {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
-	source := mysql.Source{ID: "shop", Address: addr, QueryTimeout: 20 * time.Second, Guard: guard(t, policy()),
-		Account: func() (string, string, error) { return user, password, nil }}
+	source := mysql.Source{Source: server.Source{
+		ID: "shop", Address: addr, QueryTimeout: 20 * time.Second,
+		Account: func() (string, string, error) { return user, password, nil },
+	}, Guard: guard(t, policy())}
 	var options mysql.Options
 	for _, f := range tweaks {
 		f(&source, &options)
@@ -129,6 +133,9 @@ func rigFor(t testing.TB, addr, user, password string, tweaks ...tweak) *rig {
 	})
 	return &rig{made, logs, user, password}
 }
+
+// operator returns the operator's view of the source's sessions.
+func (r *rig) operator() *operator.Database { return operator.New(r.Pool("shop")) }
 
 var scope = tool.Scope{DataSources: []string{"shop"}}
 

@@ -4,7 +4,6 @@ import (
 	"io"
 	"maps"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,9 +16,6 @@ import (
 type relay struct {
 	addr   string
 	target string
-	// deaf makes it replace every KILL by a statement that does nothing, as if it had hidden
-	// which connection is meant.
-	deaf atomic.Bool
 
 	// answered counts the bytes that the server has sent.
 	answered atomic.Int64
@@ -91,9 +87,6 @@ func (r *relay) forward(server io.Writer, client io.Reader) error {
 			r.mu.Lock()
 			r.commands[body[0]]++
 			r.mu.Unlock()
-		}
-		if len(body) > 5 && body[0] == comQuery && string(body[1:6]) == "KILL " && r.deaf.Load() {
-			copy(body[1:], "DO 1"+strings.Repeat(" ", len(body)))
 		}
 		if _, err := server.Write(append(head[:4:4], body...)); err != nil {
 			return err

@@ -18,7 +18,7 @@ func TestS35_TheSessionIsPinned(t *testing.T) {
 	load(t, m)
 	r := newRig(t, m, func(s *mysql.Source, _ *mysql.Options) { s.SQLModeExtra = []string{"NO_ZERO_DATE"} })
 	var got []string
-	require.NoError(t, r.Source("shop").Query(t.Context(), "SELECT @@sql_mode, @@time_zone, @@autocommit, @@tx_read_only, @@character_set_results, @@max_statement_time + 0",
+	require.NoError(t, r.operator().Query(t.Context(), "SELECT @@sql_mode, @@time_zone, @@autocommit, @@tx_read_only, @@character_set_results, @@max_statement_time + 0",
 		func(row []string) error { got = row; return nil }))
 	require.Equal(t, []string{"STRICT_TRANS_TABLES,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION", "+00:00", "1", "1", "utf8mb4", "20"}, got)
 	require.Equal(t, `"Søren Å"`, string(r.ask(t, "SELECT name FROM customers WHERE id = 7")[0][0]))
@@ -30,7 +30,7 @@ func TestS35_TheSessionReadsOnly(t *testing.T) {
 	user, password := m.Account(t, "ALL ON shop.*")
 	r := rigFor(t, m.Addr, user, password)
 	for _, write := range []string{"INSERT INTO shop.secrets VALUES ('a', 'b')", "CREATE TABLE shop.mine (a INT)", "UPDATE shop.customers SET vip = 1", "DROP TABLE shop.secrets"} {
-		err := r.Source("shop").Query(t.Context(), write, nil)
+		err := r.operator().Query(t.Context(), write, nil)
 		require.Equal(t, fault.ExecutionFailed, fault.CodeOf(err), write)
 		require.Equal(t, "POLICY_MISMATCH", fault.Of(err).Reason, write)
 	}
@@ -61,7 +61,7 @@ func TestTheAccountIsChecked(t *testing.T) {
 				m.Load(t, fmt.Sprintf(c.after, user))
 			}
 			lenient := rigFor(t, m.Addr, user, password)
-			report, err := lenient.Source("shop").Inspect(t.Context())
+			report, err := lenient.operator().Inspect(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, c.beyond, report.BeyondRead)
 			require.Equal(t, "MariaDB", report.Product)
@@ -70,7 +70,7 @@ func TestTheAccountIsChecked(t *testing.T) {
 			lenient.safe(t, nil)
 
 			strict := rigFor(t, m.Addr, user, password, func(s *mysql.Source, _ *mysql.Options) { s.RequireReadOnlyAccount = true })
-			err = strict.Source("shop").Ping(t.Context())
+			err = strict.operator().Ping(t.Context())
 			if len(c.beyond) == 0 {
 				require.NoError(t, err)
 				return
@@ -88,7 +88,7 @@ func TestABoundEndsWithItsStatement(t *testing.T) {
 	_, err := r.Execute(t.Context(), r.plan(t, simple), 1<<10)
 	require.NoError(t, err)
 	n := 0
-	require.NoError(t, r.Source("shop").Query(t.Context(), "SELECT body FROM shop.v_large LIMIT 100", func([]string) error { n++; return nil }))
+	require.NoError(t, r.operator().Query(t.Context(), "SELECT body FROM shop.v_large LIMIT 100", func([]string) error { n++; return nil }))
 	require.Equal(t, 100, n)
 }
 

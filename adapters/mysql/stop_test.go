@@ -76,7 +76,7 @@ func TestS36_ACancelledCallStopsItsStatement(t *testing.T) {
 // The server's own limit holds where the client cannot stop a statement.
 func TestS35_TheServerHasTheLimitToo(t *testing.T) {
 	r := newRig(t, shop(t), func(s *mysql.Source, _ *mysql.Options) { s.QueryTimeout = 1500 * time.Millisecond })
-	source := r.Source("shop")
+	source := r.operator()
 	limit := func(ctx context.Context) (got string) {
 		require.NoError(t, source.Query(ctx, "SELECT @@max_statement_time + 0", func(row []string) error { got = row[0]; return nil }))
 		return got
@@ -210,26 +210,11 @@ func growth(t *testing.T, f func()) int64 {
 	return int64(<-peak) - int64(before.HeapAlloc)
 }
 
-func TestDoctorProvesAKill(t *testing.T) {
-	m := shop(t)
-	r := newRig(t, m)
-	require.NoError(t, r.Source("shop").ProveKill(t.Context()))
-	r.await(t, m, "SLEEP", 0)
-
-	through := newRelay(t, m.Addr)
-	through.deaf.Store(true)
-	hidden := rigFor(t, through.addr, r.user, r.password)
-	require.ErrorIs(t, hidden.Source("shop").ProveKill(t.Context()), mysql.ErrNotKilled)
-	m.Load(t, "KILL USER "+r.user)
-}
-
 // Where a kill reaches nobody, the server's own limit ends the statement.
 func TestS36_WithoutAKillTheServersLimitHolds(t *testing.T) {
 	m := shop(t)
 	user, password := m.Account(t, grants...)
-	through := newRelay(t, m.Addr)
-	through.deaf.Store(true)
-	r := rigFor(t, through.addr, user, password, func(s *mysql.Source, _ *mysql.Options) { s.QueryTimeout = time.Second })
+	r := rigFor(t, servers.Rewriting(t, m.Addr, "KILL ", "DO 1+"), user, password, func(s *mysql.Source, _ *mysql.Options) { s.QueryTimeout = time.Second })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	slow := r.plan(t, "SELECT nap FROM v_slow")

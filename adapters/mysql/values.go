@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/domain/fault"
 )
 
@@ -49,14 +50,14 @@ func appendRow(out []byte, row []driver.Value, encoders []encoder) ([]byte, erro
 		case string:
 			out = encoders[i](out, []byte(v))
 		default:
-			return nil, fault.Because(fault.ExecutionFailed, reasonIncomplete, "").WithCause(origin{phase: "value"})
+			return nil, fault.Because(fault.ExecutionFailed, "RESULT_UNREADABLE", "").WithCause(server.Phase("value"))
 		}
 	}
 	return append(out, ']'), nil
 }
 
-// exact is the largest integer up to which every one is exact as a double, which is what most
-// readers of JSON turn numbers into.
+// exact bounds the integers that a double holds exactly; most readers of JSON turn numbers into
+// doubles.
 const exact = 1 << 53
 
 func appendInteger(out []byte, v int64) []byte {
@@ -69,7 +70,7 @@ func appendInteger(out []byte, v int64) []byte {
 
 // appendFloat writes the shortest number that reads back as the same value.
 func appendFloat(out []byte, v float64, bits int) []byte {
-	if math.IsInf(v, 0) || math.IsNaN(v) { // no server stores them, but JSON could not say them
+	if math.IsInf(v, 0) || math.IsNaN(v) { // no server stores them, and JSON has no form for them
 		return append(out, "null"...)
 	}
 	format := byte('f')
@@ -79,8 +80,7 @@ func appendFloat(out []byte, v float64, bits int) []byte {
 	return strconv.AppendFloat(out, v, format, -1, bits)
 }
 
-// appendText appends a JSON string. What is not UTF-8 is shown as binary: it is not ours to
-// replace.
+// appendText appends a JSON string. What is not UTF-8 is shown as binary rather than replaced.
 func appendText(out, value []byte) []byte {
 	if !utf8.Valid(value) {
 		return appendBinary(out, value)

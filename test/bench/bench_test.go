@@ -20,6 +20,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/toolboundary/toolboundary/adapters/mysql"
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
 	"github.com/toolboundary/toolboundary/adapters/redisstore"
@@ -164,8 +165,8 @@ func boundary(b *testing.B, db *servers.MySQL, rd *servers.RedisServer, user, pa
 	guard, err := sqlguard.New(sqlguard.Policy{DefaultSchema: "bench", MaxRows: 1000, Tables: []sqlguard.Table{
 		{Schema: "bench", Name: "answers", Columns: []sqlguard.Column{{Name: "id"}, {Name: "kind"}, {Name: "body"}}}}})
 	require.NoError(b, err)
-	tool, err := mysql.New([]mysql.Source{{ID: "bench", Address: db.Addr, MaxConnections: mostCallers, Guard: guard,
-		Account: func() (string, string, error) { return user, password, nil }}}, mysql.Options{}, zap.NewNop())
+	tool, err := mysql.New([]mysql.Source{{Source: server.Source{ID: "bench", Address: db.Addr, MaxConnections: mostCallers,
+		Account: func() (string, string, error) { return user, password, nil }}, Guard: guard}}, mysql.Options{}, zap.NewNop())
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = tool.Close(context.Background()) })
 	store, err := redisstore.New(redisstore.Options{Addrs: []string{rd.Addr}})

@@ -10,6 +10,7 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/logsearch"
 	"github.com/toolboundary/toolboundary/adapters/mcpserver"
 	"github.com/toolboundary/toolboundary/adapters/mysql"
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
 	"github.com/toolboundary/toolboundary/adapters/promquery"
 	"github.com/toolboundary/toolboundary/adapters/promquery/promguard"
@@ -52,12 +53,12 @@ func TestMySQL(t *testing.T) {
 func TestSQLModes(t *testing.T) {
 	const with = "data_sources: {db: {address: 'localhost:3306', user_env: USER, sql_mode_extra: ["
 	env := func(string) (string, bool) { return "reader", true }
-	for _, mode := range mysql.SQLModes() {
+	for _, mode := range server.SQLModes() {
 		_, err := config.Parse([]byte(with+mode+"]}}"), env)
 		require.NoError(t, err, mode)
 	}
 	_, err := config.Parse([]byte(with+"x]}}"), env)
-	require.ErrorContains(t, err, "It is one of "+strings.Join(mysql.SQLModes(), ", ")+".", "and no other")
+	require.ErrorContains(t, err, "It is one of "+strings.Join(server.SQLModes(), ", ")+".", "and no other")
 }
 
 func TestPrometheus(t *testing.T) {

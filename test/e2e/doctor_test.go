@@ -1,12 +1,8 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
-	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -74,20 +70,20 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 		{"writable account", func(p *patient) { p.user, p.password = writer, writerPassword }, "shop", "account", "fail"},
 		{"evicting Redis", func(p *patient) { p.redis = evicting.Addr }, "store", "promises", "fail"},
 		{"time limit not honoured", func(p *patient) {
-			p.address = rewriting(t, m.Addr, "max_statement_time = 0.300", "max_statement_time = 9.300")
+			p.address = servers.Rewriting(t, m.Addr, "max_statement_time = 0.300", "max_statement_time = 9.300")
 		}, "shop", "time limit", "fail"},
 		{"unreachable source", func(p *patient) { p.address = closed.Addr }, "shop", "connect", "fail"},
-		{"kill unsupported", func(p *patient) { p.address = rewriting(t, m.Addr, "KILL ", "DO 1+") }, "shop", "kill", "warn"},
+		{"kill unsupported", func(p *patient) { p.address = servers.Rewriting(t, m.Addr, "KILL ", "DO 1+") }, "shop", "kill", "warn"},
 		{"session settings forgotten", func(p *patient) {
-			p.address = rewriting(t, m.Addr, "SET SESSION TRANSACTION READ ONLY", "SET @forgets_what_it_is_told   =0")
+			p.address = servers.Rewriting(t, m.Addr, "SET SESSION TRANSACTION READ ONLY", "SET @forgets_what_it_is_told   =0")
 		}, "shop", "connect", "fail"},
-		{"Redis clock wrong", func(p *patient) { p.redis = rewriting(t, redis.Addr, "\r\n$10\r\n17", "\r\n$10\r\n18") }, "store", "clock", "warn"},
+		{"Redis clock wrong", func(p *patient) { p.redis = servers.Rewriting(t, redis.Addr, "\r\n$10\r\n17", "\r\n$10\r\n18") }, "store", "clock", "warn"},
 		{"wrong password", func(p *patient) { p.password = "canary-wrong-password" }, "shop", "connect", "fail"},
 		// Beyond the eight.
 		{"unreachable Redis", func(p *patient) { p.redis = gone.Addr }, "store", "connect", "fail"},
 		{"Redis that forgets at restart", func(p *patient) { p.redis = forgetful.Addr }, "store", "promises", "warn"},
 		{"write that is not refused", func(p *patient) {
-			p.address = rewriting(t, m.Addr, "DROP TABLE IF EXISTS ", "SELECT 1 -- 12345678 ")
+			p.address = servers.Rewriting(t, m.Addr, "DROP TABLE IF EXISTS ", "SELECT 1 -- 12345678 ")
 		}, "shop", "read-only session", "fail"},
 		{"slow source", func(p *patient) { p.address = slow.Addr }, "shop", "latency", "warn"},
 		{"no TLS where it is demanded", func(p *patient) { p.more += "    tls: required\n" }, "shop", "connect", "fail"},
@@ -112,62 +108,4 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 	}
 	t.Logf("%d of %d planted faults found", found, len(faults))
 	require.Equal(t, len(faults), found)
-}
-
-// rewriting is a relay that replaces one text by another of the same length, in both directions:
-// a server or a proxy that does not do what it is told.
-func rewriting(t testing.TB, target, old, new string) string {
-	t.Helper()
-	require.Len(t, new, len(old))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	var open []net.Conn
-	t.Cleanup(func() {
-		l.Close()
-		mu.Lock()
-		for _, c := range open {
-			c.Close()
-		}
-		mu.Unlock()
-		all.Wait()
-	})
-	relay := func(to, from net.Conn) {
-		defer to.Close()
-		buffer := make([]byte, 64<<10)
-		for {
-			n, err := from.Read(buffer)
-			if n > 0 {
-				if _, err := to.Write(bytes.ReplaceAll(buffer[:n], []byte(old), []byte(new))); err != nil {
-					return
-				}
-			}
-			if err != nil {
-				if err != io.EOF {
-					from.Close()
-				}
-				return
-			}
-		}
-	}
-	all.Go(func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("tcp", target)
-			if err != nil {
-				client.Close()
-				continue
-			}
-			mu.Lock()
-			open = append(open, client, server)
-			mu.Unlock()
-			all.Go(func() { relay(server, client) })
-			all.Go(func() { relay(client, server) })
-		}
-	})
-	return l.Addr().String()
 }

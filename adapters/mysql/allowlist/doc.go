@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Database answers statements of the operator's own; *mysql.DataSource does.
+// Database answers statements of the operator; *operator.Database does.
 type Database interface {
 	// Query hands over the rows as text, NULL as "".
 	Query(ctx context.Context, sql string, row func([]string) error) error

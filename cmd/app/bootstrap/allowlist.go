@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/toolboundary/toolboundary/adapters/cli"
-	"github.com/toolboundary/toolboundary/adapters/mysql"
 	"github.com/toolboundary/toolboundary/adapters/mysql/allowlist"
+	"github.com/toolboundary/toolboundary/adapters/mysql/operator"
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/config"
 )
 
@@ -17,7 +18,7 @@ const schemaTimeout = 30 * time.Second
 
 // inspect opens the data source for questions about its schema, under another account when the
 // arguments name one.
-func (p *parts) inspect(args cli.SourceArgs) (*mysql.DataSource, *config.MySQL, error) {
+func (p *parts) inspect(args cli.SourceArgs) (*server.Pool, *config.MySQL, error) {
 	var options []config.Option
 	if args.UserEnv != "" {
 		options = append(options, config.WithoutSecrets()) // the data source's own account need not exist yet
@@ -37,7 +38,7 @@ func (p *parts) inspect(args cli.SourceArgs) (*mysql.DataSource, *config.MySQL, 
 	if err != nil {
 		return nil, nil, cli.UsageError{Err: err}
 	}
-	db, err := mysql.Open(source, mysql.Options{}, silent)
+	db, err := server.Open(source.Source, server.Options{}, silent)
 	if err != nil {
 		return nil, nil, cli.UsageError{Err: err}
 	}
@@ -50,7 +51,7 @@ func (p *parts) allowlistInit(ctx context.Context, args cli.InitArgs) (string, e
 		return "", err
 	}
 	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }() // nothing runs any more
-	relations, err := allowlist.Read(ctx, db, args.Schemas...)
+	relations, err := allowlist.Read(ctx, operator.New(db), args.Schemas...)
 	if err != nil {
 		return "", explained(err, false)
 	}
@@ -63,7 +64,7 @@ func (p *parts) allowlistCheck(ctx context.Context, args cli.SourceArgs) (cli.Dr
 		return cli.Drifts{}, err
 	}
 	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }() // nothing runs any more
-	report, err := allowlist.Check(ctx, db, listedOf(m))
+	report, err := allowlist.Check(ctx, operator.New(db), listedOf(m))
 	if err != nil {
 		return cli.Drifts{}, explained(err, false)
 	}

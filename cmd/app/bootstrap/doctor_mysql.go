@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/toolboundary/toolboundary/adapters/cli"
-	"github.com/toolboundary/toolboundary/adapters/mysql"
 	"github.com/toolboundary/toolboundary/adapters/mysql/allowlist"
+	"github.com/toolboundary/toolboundary/adapters/mysql/operator"
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/domain/fault"
 )
@@ -24,11 +25,11 @@ func examineMySQL(ctx context.Context, id string, m *config.MySQL) []cli.Finding
 	own.RequireReadOnlyAccount = false // an account that may write is reported, with everything else
 	source, err := mysqlSource(id, &own)
 	if err == nil {
-		var db *mysql.DataSource
+		var db *server.Pool
 		// A busy server proves no less for being slow.
-		if db, err = mysql.Open(source, mysql.Options{ConnectTimeout: doctorPatience, KillTimeout: doctorPatience}, silent); err == nil {
+		if db, err = server.Open(source.Source, server.Options{ConnectTimeout: doctorPatience, KillTimeout: doctorPatience}, silent); err == nil {
 			defer func() { _ = db.Close(context.WithoutCancel(ctx)) }() // nothing runs any more
-			l.mysql(ctx, db, m)
+			l.mysql(ctx, operator.New(db), m)
 			return l.found
 		}
 	}
@@ -36,7 +37,7 @@ func examineMySQL(ctx context.Context, id string, m *config.MySQL) []cli.Finding
 	return l.found
 }
 
-func (l *looks) mysql(ctx context.Context, db *mysql.DataSource, m *config.MySQL) {
+func (l *looks) mysql(ctx context.Context, db *operator.Database, m *config.MySQL) {
 	report, err := db.Inspect(ctx)
 	if err != nil {
 		l.unreachable(err)
@@ -79,7 +80,7 @@ func (l *looks) unreachable(err error) {
 	if fix == "" {
 		fix = "Try again; look at the server's log."
 	}
-	if n := mysql.ServerError(err); n != 0 {
+	if n := server.ErrorNumber(err); n != 0 {
 		l.fail("connect", fix, "%s %s, server error %d", f.Code, f.Reason, n)
 		return
 	}
@@ -106,10 +107,10 @@ func someSchema(m *config.MySQL) string {
 	return cmp.Or(m.DefaultSchema, "toolboundary")
 }
 
-func (l *looks) readOnly(ctx context.Context, db *mysql.DataSource, schema string) {
+func (l *looks) readOnly(ctx context.Context, db *operator.Database, schema string) {
 	const fix = "Do not use this server with an account that may write."
 	switch byAccount, err := db.ProveReadOnly(ctx, schema); {
-	case errors.Is(err, mysql.ErrWritable):
+	case errors.Is(err, operator.ErrWritable):
 		l.fail("read-only session", fix, "a write was not refused")
 	case err != nil:
 		l.fail("read-only session", fix, "it could not be proved: %s", fault.CodeOf(err))
@@ -120,10 +121,10 @@ func (l *looks) readOnly(ctx context.Context, db *mysql.DataSource, schema strin
 	}
 }
 
-func (l *looks) timeLimit(ctx context.Context, db *mysql.DataSource) {
+func (l *looks) timeLimit(ctx context.Context, db *operator.Database) {
 	const fix = "Statements that run too long are then stopped by KILL only; use a server that keeps max_statement_time (MariaDB) or max_execution_time (MySQL)."
 	switch err := db.ProveTimeLimit(ctx); {
-	case errors.Is(err, mysql.ErrNotLimited):
+	case errors.Is(err, operator.ErrNotLimited):
 		l.fail("time limit", fix, "a SLEEP was not stopped by the server")
 	case err != nil:
 		l.fail("time limit", fix, "it could not be proved: %s", fault.CodeOf(err))
@@ -132,10 +133,10 @@ func (l *looks) timeLimit(ctx context.Context, db *mysql.DataSource) {
 	}
 }
 
-func (l *looks) kill(ctx context.Context, db *mysql.DataSource) {
+func (l *looks) kill(ctx context.Context, db *operator.Database) {
 	const fix = "A cancelled call runs on until the server's time limit: connect without a proxy that hides connection ids, or lower query_timeout."
 	switch err := db.ProveKill(ctx); {
-	case errors.Is(err, mysql.ErrNotKilled):
+	case errors.Is(err, operator.ErrNotKilled):
 		l.warn("kill", fix, "kill: unsupported; a cancelled statement was not stopped")
 	case err != nil:
 		l.warn("kill", fix, "it could not be proved: %s", fault.CodeOf(err))
@@ -144,7 +145,7 @@ func (l *looks) kill(ctx context.Context, db *mysql.DataSource) {
 	}
 }
 
-func (l *looks) allowlist(ctx context.Context, db *mysql.DataSource, m *config.MySQL) {
+func (l *looks) allowlist(ctx context.Context, db *operator.Database, m *config.MySQL) {
 	const fix = "Run allowlist check, which names each difference and what to do."
 	if len(m.Allow) == 0 {
 		l.warn("allowlist", "Run allowlist init and review what it writes.", "nothing is allowed, so every query is refused")

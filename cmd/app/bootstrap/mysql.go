@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolboundary/toolboundary/adapters/mysql"
 	"github.com/toolboundary/toolboundary/adapters/mysql/schematool"
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
 	"github.com/toolboundary/toolboundary/application"
@@ -58,11 +59,11 @@ func mysqlTools(c config.Config, log *zap.Logger) (ToolSet, error) {
 
 // mysqlSource translates the configuration of one data source.
 func mysqlSource(id string, m *config.MySQL) (mysql.Source, error) {
-	source := mysql.Source{
-		ID: id, Address: m.Address, MaxConnections: m.MaxConnections, QueryTimeout: m.QueryTimeout, MaxCell: int(m.MaxCell),
+	source := mysql.Source{Source: server.Source{
+		ID: id, Address: m.Address, MaxConnections: m.MaxConnections, QueryTimeout: m.QueryTimeout,
 		SQLModeExtra: m.SQLModeExtra, RequireReadOnlyAccount: m.RequireReadOnlyAccount,
 		Account: func() (string, string, error) { return m.User.Reveal(), m.Password.Reveal(), nil },
-	}
+	}, MaxCell: int(m.MaxCell)}
 	var err error
 	if len(m.Allow) > 0 { // without an allowlist every query is refused
 		if source.Guard, err = sqlguard.New(policyOf(m)); err != nil {

@@ -8,7 +8,8 @@ import (
 	"os"
 
 	"github.com/toolboundary/toolboundary/adapters/cli"
-	"github.com/toolboundary/toolboundary/adapters/mysql"
+	"github.com/toolboundary/toolboundary/adapters/mysql/operator"
+	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
 	"github.com/toolboundary/toolboundary/config"
@@ -40,7 +41,7 @@ func (p *parts) query(ctx context.Context, args cli.QueryArgs) (cli.Page, error)
 	if err != nil {
 		return cli.Page{}, cli.UsageError{Err: err}
 	}
-	db, err := mysql.Open(source, mysql.Options{}, silent)
+	db, err := server.Open(source.Source, server.Options{}, silent)
 	if err != nil {
 		return cli.Page{}, cli.UsageError{Err: err}
 	}
@@ -48,7 +49,7 @@ func (p *parts) query(ctx context.Context, args cli.QueryArgs) (cli.Page, error)
 	if args.ConfigPath == "" {
 		question.Schema = connection.DefaultSchema
 	}
-	raw, err := db.Ask(ctx, question, queryRaw)
+	raw, err := operator.New(db).Ask(ctx, question, queryRaw)
 	if err != nil {
 		return cli.Page{}, explained(err, args.ConfigPath == "")
 	}
@@ -62,33 +63,33 @@ func (p *parts) query(ctx context.Context, args cli.QueryArgs) (cli.Page, error)
 
 // judge returns the statement that may run: what the data source's guard prints, or, without an
 // allowlist, the operator's own plain SELECT.
-func (p *parts) judge(args cli.QueryArgs) (mysql.Question, error) {
+func (p *parts) judge(args cli.QueryArgs) (operator.Question, error) {
 	params, err := sqlguard.ParamsFromJSON(args.Params)
 	if err != nil {
-		return mysql.Question{}, refusal(err)
+		return operator.Question{}, refusal(err)
 	}
 	if args.ConfigPath == "" {
 		values, err := sqlguard.NewPlain().Check(args.SQL, params)
 		if err != nil {
-			return mysql.Question{}, refusal(err)
+			return operator.Question{}, refusal(err)
 		}
-		return mysql.Question{SQL: args.SQL, Args: values, MaxRows: args.MaxRows}, nil
+		return operator.Question{SQL: args.SQL, Args: values, MaxRows: args.MaxRows}, nil
 	}
 	m, err := p.loadMySQL(args.ConfigPath, args.DataSource, config.WithoutSecrets())
 	if err != nil {
-		return mysql.Question{}, err
+		return operator.Question{}, err
 	}
 	policy := policyOf(m)
 	policy.MaxRows = args.MaxRows
 	guard, err := sqlguard.New(policy)
 	if err != nil {
-		return mysql.Question{}, cli.UsageError{Err: fmt.Errorf("data_sources.%s: %w", args.DataSource, err)}
+		return operator.Question{}, cli.UsageError{Err: fmt.Errorf("data_sources.%s: %w", args.DataSource, err)}
 	}
 	plan, err := guard.Prepare(args.SQL, params)
 	if err != nil {
-		return mysql.Question{}, refusal(err)
+		return operator.Question{}, refusal(err)
 	}
-	return mysql.Question{SQL: plan.SQL, Args: plan.Args, Columns: plan.Columns, MaxRows: plan.MaxRows}, nil
+	return operator.Question{SQL: plan.SQL, Args: plan.Args, Columns: plan.Columns, MaxRows: plan.MaxRows}, nil
 }
 
 // loadMySQL returns one MySQL data source of a configuration.
@@ -126,7 +127,7 @@ var mistakes = map[uint16]string{
 // names, to a failure.
 func explained(err error, plain bool) error {
 	f := fault.Of(err)
-	number := mysql.ServerError(err)
+	number := server.ErrorNumber(err)
 	if number == 0 {
 		return f
 	}

@@ -89,7 +89,7 @@ func watch(lc fx.Lifecycle, svc *application.Service) {
 // listen serves the API, and the operator's endpoints on a listener of their own when one is
 // configured. On stop it first refuses new calls and lets those in flight end.
 func listen(lc fx.Lifecycle, shutdown fx.Shutdowner, c config.Config, h handlers, svc *application.Service, log *zap.Logger) {
-	servers := []*server{newServer("listening", c.Server.Listen, h.API, c.Server.TLS, log)}
+	servers := []*listener{newServer("listening", c.Server.Listen, h.API, c.Server.TLS, log)}
 	if c.Server.AdminListen != "" {
 		servers = append(servers, newServer("listening for operators", c.Server.AdminListen, h.Admin, config.ServerTLS{}, log))
 	}
@@ -121,22 +121,22 @@ func listen(lc fx.Lifecycle, shutdown fx.Shutdowner, c config.Config, h handlers
 }
 
 // server is one listener.
-type server struct {
+type listener struct {
 	name string
 	http *http.Server
 	tls  config.ServerTLS
 	done chan struct{}
 }
 
-func newServer(name, address string, h http.Handler, tls config.ServerTLS, log *zap.Logger) *server {
+func newServer(name, address string, h http.Handler, tls config.ServerTLS, log *zap.Logger) *listener {
 	s := httpapi.NewServer(h, log)
 	s.Addr = address
 	// No call runs longer than this; a client that does not read its answer is let go then.
 	s.WriteTimeout = maxAnswerTime
-	return &server{name: name, tls: tls, done: make(chan struct{}), http: s}
+	return &listener{name: name, tls: tls, done: make(chan struct{}), http: s}
 }
 
-func (s *server) start(ctx context.Context, shutdown fx.Shutdowner, log *zap.Logger) error {
+func (s *listener) start(ctx context.Context, shutdown fx.Shutdowner, log *zap.Logger) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", s.http.Addr)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *server) start(ctx context.Context, shutdown fx.Shutdowner, log *zap.Log
 	return nil
 }
 
-func (s *server) stop(ctx context.Context) error {
+func (s *listener) stop(ctx context.Context) error {
 	quick, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if s.http.Shutdown(quick) != nil {

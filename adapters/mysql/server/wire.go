@@ -1,4 +1,4 @@
-package mysql
+package server
 
 import (
 	"errors"
@@ -24,9 +24,6 @@ func newWire(c *net.TCPConn) *wire {
 	return w
 }
 
-// allow sets how many bytes may still be read.
-func (w *wire) allow(n int64) { w.left.Store(n) }
-
 // Read reads at most what is still allowed, and fails past it.
 func (w *wire) Read(p []byte) (int, error) {
 	left := w.left.Load()
@@ -38,6 +35,3 @@ func (w *wire) Read(p []byte) (int, error) {
 	w.left.Add(-int64(n))
 	return n, err
 }
-
-// cut ends the connection at once; unread bytes make the server see a reset.
-func (w *wire) cut() { _ = w.TCPConn.Close() }

@@ -1,4 +1,4 @@
-package mysql
+package server
 
 import (
 	"context"
@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// session is a pinned connection: what every statement on it can rely on was set once and
-// read back. database/sql keeps it in a pool; statements run on the driver's own interfaces,
-// where a row's bytes are not copied and nothing is drained behind our back.
-type session struct {
+// Session is a pinned connection: everything that a statement relies on was set once and read
+// back. database/sql keeps it in a pool; statements run on the driver's own interfaces, where a
+// row's bytes are not copied and nothing is drained without being asked for.
+type Session struct {
 	driver.Conn
+	pool *Pool
 	wire *wire
 	// id is the server's connection id.
 	id uint64
@@ -24,13 +25,13 @@ type session struct {
 	server string
 	flavour
 	version string
-	// limit is the server's time limit as it stands.
+	// limit is the time limit that the server has now.
 	limit time.Duration
 }
 
 var (
-	_ driver.SessionResetter = (*session)(nil)
-	_ driver.Validator       = (*session)(nil)
+	_ driver.SessionResetter = (*Session)(nil)
+	_ driver.Validator       = (*Session)(nil)
 )
 
 // flavour is how a product spells what differs.
@@ -67,8 +68,48 @@ func (f flavour) limitText(d time.Duration) string {
 	return strconv.FormatInt(max(d.Milliseconds(), 1), 10)
 }
 
+// Product returns MariaDB or MySQL.
+func (s *Session) Product() string { return s.product }
+
+// Version returns the version as the server writes it.
+func (s *Session) Version() string { return s.version }
+
+// QueryTimeout bounds each statement.
+func (s *Session) QueryTimeout() time.Duration { return s.pool.source.QueryTimeout }
+
+// KillTimeout bounds the stop of a statement on the server.
+func (s *Session) KillTimeout() time.Duration { return s.pool.options.KillTimeout }
+
+// Allow sets how many bytes may still be read from the server.
+func (s *Session) Allow(n int64) { s.wire.left.Store(n) }
+
+// Flooded reports whether the server sent more than [Session.Allow] had allowed.
+func (s *Session) Flooded() bool { return s.wire.flooded.Load() }
+
+// Cut closes the connection at once, from any goroutine; unread bytes make the server see a
+// reset. The session cannot be used again.
+func (s *Session) Cut() { _ = s.wire.Close() }
+
+// Running returns the text of the statement that the server's process list shows for the
+// session, or "". It asks over another connection; the error is a fault when none could be opened.
+func (s *Session) Running(ctx context.Context) (text string, err error) {
+	conn, err := s.pool.killers.Conn(ctx)
+	if err != nil {
+		return "", s.pool.noSession(ctx, err)
+	}
+	defer conn.Close()
+	err = conn.Raw(func(dc any) error {
+		rows, err := dc.(*Session).Texts(ctx, fmt.Sprintf("SELECT INFO FROM information_schema.PROCESSLIST WHERE ID = %d", s.id))
+		if len(rows) > 0 {
+			text = rows[0][0]
+		}
+		return err
+	})
+	return text, err
+}
+
 // identify asks which server this is, and which connection on it.
-func (s *session) identify(ctx context.Context) error {
+func (s *Session) identify(ctx context.Context) error {
 	row, err := s.row(ctx, "SELECT VERSION(), CONNECTION_ID()", 2)
 	if err != nil {
 		return fmt.Errorf("identify: %w", err)
@@ -80,14 +121,14 @@ func (s *session) identify(ctx context.Context) error {
 	// An engine without these variables is one process, not several behind an address.
 	if row, err = s.row(ctx, "SELECT @@hostname, @@port, @@server_id", 3); err == nil {
 		s.server = strings.Join(row, " ")
-	} else if !isServerError(err) {
+	} else if !saidByServer(err) {
 		return fmt.Errorf("identify: %w", err)
 	}
 	return nil
 }
 
 // pin makes the session what the guard's statements assume, and reads it back.
-func (s *session) pin(ctx context.Context, limit time.Duration, extraModes []string) error {
+func (s *Session) pin(ctx context.Context, limit time.Duration, extraModes []string) error {
 	s.modes = append(slices.Clone(s.modes), extraModes...)
 	for _, step := range []struct{ name, text string }{
 		{"charset", "SET NAMES utf8mb4"},
@@ -95,7 +136,7 @@ func (s *session) pin(ctx context.Context, limit time.Duration, extraModes []str
 			strings.Join(s.modes, ","), s.timeLimit, s.limitText(limit))},
 		{"read only", "SET SESSION TRANSACTION READ ONLY"},
 	} {
-		if err := s.exec(ctx, step.text); err != nil {
+		if err := s.Exec(ctx, step.text); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
@@ -105,7 +146,7 @@ func (s *session) pin(ctx context.Context, limit time.Duration, extraModes []str
 
 // verify reads the pinned state back: a proxy, an init_connect or an engine that accepts and
 // forgets would show here.
-func (s *session) verify(ctx context.Context) error {
+func (s *Session) verify(ctx context.Context) error {
 	row, err := s.row(ctx, fmt.Sprintf("SELECT @@sql_mode, @@time_zone, @@autocommit, @@%s, @@character_set_client, "+
 		"@@character_set_connection, @@character_set_results, @@%s", s.readOnly, s.timeLimit), 8)
 	if err != nil {
@@ -134,13 +175,14 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// setLimit changes the server's time limit, when it is another one.
-func (s *session) setLimit(ctx context.Context, d time.Duration) error {
+// SetLimit sets the server's time limit for a statement; it does nothing when the limit is in
+// force already. An error that the server did not send is [ErrStale].
+func (s *Session) SetLimit(ctx context.Context, d time.Duration) error {
 	if d == s.limit {
 		return nil
 	}
-	if err := s.exec(ctx, "SET SESSION "+s.timeLimit+" = "+s.limitText(d)); err != nil {
-		return err
+	if err := s.Exec(ctx, "SET SESSION "+s.timeLimit+" = "+s.limitText(d)); err != nil {
+		return StaleUnlessSaid(err)
 	}
 	s.limit = d
 	return nil
@@ -148,7 +190,7 @@ func (s *session) setLimit(ctx context.Context, d time.Duration) error {
 
 // ResetSession lets the driver notice a connection that the server has closed; it costs no
 // round trip.
-func (s *session) ResetSession(ctx context.Context) error {
+func (s *Session) ResetSession(ctx context.Context) error {
 	if r, ok := s.Conn.(driver.SessionResetter); ok {
 		return r.ResetSession(ctx)
 	}
@@ -156,19 +198,20 @@ func (s *session) ResetSession(ctx context.Context) error {
 }
 
 // IsValid reports whether the session may go back to its pool.
-func (s *session) IsValid() bool {
+func (s *Session) IsValid() bool {
 	v, ok := s.Conn.(driver.Validator)
 	return !ok || v.IsValid()
 }
 
-func (s *session) exec(ctx context.Context, text string) error {
+// Exec runs a statement of the service. Its error is the driver's: see [Fault].
+func (s *Session) Exec(ctx context.Context, text string) error {
 	_, err := s.Conn.(driver.ExecerContext).ExecContext(ctx, text, nil)
 	return err
 }
 
-// row runs a statement of our own and returns its one row as text.
-func (s *session) row(ctx context.Context, text string, width int) ([]string, error) {
-	rows, err := s.texts(ctx, text)
+// row runs a statement of the service and returns its one row as text.
+func (s *Session) row(ctx context.Context, text string, width int) ([]string, error) {
+	rows, err := s.Texts(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -178,8 +221,9 @@ func (s *session) row(ctx context.Context, text string, width int) ([]string, er
 	return rows[0], nil
 }
 
-// texts runs a statement of our own and returns its rows as text, NULL as "".
-func (s *session) texts(ctx context.Context, text string) ([][]string, error) {
+// Texts runs a statement of the service and returns its rows as text, NULL as "". Its error is
+// the driver's: see [Fault].
+func (s *Session) Texts(ctx context.Context, text string) ([][]string, error) {
 	rows, err := s.Conn.(driver.QueryerContext).QueryContext(ctx, text, nil)
 	if err != nil {
 		return nil, err

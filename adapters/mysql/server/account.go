@@ -1,4 +1,4 @@
-package mysql
+package server
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 // privilegeUnknown stands for what could not be found out.
 const privilegeUnknown = "UNKNOWN"
 
-// privilegesBeyondRead returns what the account may do besides SELECT, sorted: names of
-// privileges, ROLE for a role whose privileges the server does not list here, UNKNOWN when the
-// server does not say. The lines themselves, which name users, hosts, schemas and on MariaDB a
-// password hash, go no further than this function.
-func (s *session) privilegesBeyondRead(ctx context.Context) []string {
+// BeyondRead returns what the account may do besides SELECT, sorted: names of privileges, ROLE
+// for a role whose privileges the server does not list here, UNKNOWN when the server does not
+// say. The lines of SHOW GRANTS, which name users, hosts, schemas and on MariaDB a password hash,
+// do not leave this function.
+func (s *Session) BeyondRead(ctx context.Context) []string {
 	var beyond []string
-	lines, err := s.texts(ctx, "SHOW GRANTS")
+	lines, err := s.Texts(ctx, "SHOW GRANTS")
 	if err == nil && len(lines) > 0 {
 		for _, line := range lines {
 			beyond = append(beyond, grantBeyondRead(line[0], s.product == productMariaDB)...)
@@ -28,10 +28,10 @@ func (s *session) privilegesBeyondRead(ctx context.Context) []string {
 }
 
 // listedPrivileges asks the information schema, for engines without SHOW GRANTS.
-func (s *session) listedPrivileges(ctx context.Context) []string {
+func (s *Session) listedPrivileges(ctx context.Context) []string {
 	var beyond []string
 	for _, table := range []string{"USER_PRIVILEGES", "SCHEMA_PRIVILEGES", "TABLE_PRIVILEGES", "COLUMN_PRIVILEGES"} {
-		rows, err := s.texts(ctx, "SELECT PRIVILEGE_TYPE, IS_GRANTABLE FROM information_schema."+table)
+		rows, err := s.Texts(ctx, "SELECT PRIVILEGE_TYPE, IS_GRANTABLE FROM information_schema."+table)
 		if err != nil && table != "TABLE_PRIVILEGES" && table != "COLUMN_PRIVILEGES" {
 			return []string{privilegeUnknown}
 		}

@@ -1,4 +1,4 @@
-package mysql
+package server
 
 import (
 	"crypto/tls"
@@ -7,14 +7,11 @@ import (
 	"net"
 	"slices"
 	"time"
-
-	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 )
 
-// Source is the configuration of a data source. It may be printed: the account is behind a
-// function.
+// Source is one server with one account. It may be printed: the account is behind a function.
 type Source struct {
-	// ID is the logical name that agents use.
+	// ID is the name that agents use.
 	ID string
 	// Address is host:port.
 	Address string
@@ -22,22 +19,18 @@ type Source struct {
 	Account func() (user, password string, err error)
 	// TLS encrypts connections; nil means plain TCP.
 	TLS *tls.Config
-	// MaxConnections bounds the sessions for statements; zero means 8. Two more at most are
+	// MaxConnections bounds the sessions for statements; zero means 8. At most two more are
 	// opened to stop statements.
 	MaxConnections int
 	// QueryTimeout bounds each statement, on the server too; zero means 5 s.
 	QueryTimeout time.Duration
-	// MaxCell is the most bytes of a cell that the agent sees; zero means the projector's default.
-	MaxCell int
 	// SQLModeExtra adds to the session's sql_mode; see SQLModes.
 	SQLModeExtra []string
 	// RequireReadOnlyAccount refuses an account that may do more than SELECT.
 	RequireReadOnlyAccount bool
-	// Guard judges statements; nil refuses every one (an empty allowlist).
-	Guard *sqlguard.Guard
 }
 
-// Options are the same for all sources. The zero value is good.
+// Options are timeouts, the same for all sources. The zero value is good.
 type Options struct {
 	// SlotWait bounds the wait for a free session; zero means 1 s.
 	SlotWait time.Duration
@@ -55,7 +48,7 @@ const (
 )
 
 // SQLModes lists the modes that may be added to a session's sql_mode. Those that change how
-// SQL is read (ANSI_QUOTES and kin) would make the server read what the guard did not print.
+// SQL is read, such as ANSI_QUOTES, would make the server read what the guard did not print.
 func SQLModes() []string {
 	return []string{"ALLOW_INVALID_DATES", "NO_UNSIGNED_SUBTRACTION", "NO_ZERO_DATE", "NO_ZERO_IN_DATE",
 		"ONLY_FULL_GROUP_BY", "PAD_CHAR_TO_FULL_LENGTH", "TIME_TRUNCATE_FRACTIONAL"}
@@ -77,7 +70,7 @@ func (s Source) check() (Source, error) {
 		problem("it needs an account")
 	}
 	s = s.WithDefaults()
-	if s.MaxConnections < 0 || s.QueryTimeout < time.Millisecond || s.MaxCell < 0 {
+	if s.MaxConnections < 0 || s.QueryTimeout < time.Millisecond {
 		problem("its limits must be positive")
 	}
 	for _, mode := range s.SQLModeExtra {
@@ -88,7 +81,7 @@ func (s Source) check() (Source, error) {
 	return s, errors.Join(problems...)
 }
 
-// WithDefaults returns the source with the default in place of every bound that is zero, as New
+// WithDefaults returns the source with the default in place of every bound that is zero, as Open
 // uses it. The configuration has the same defaults: test/defaults compares them.
 func (s Source) WithDefaults() Source {
 	if s.MaxConnections == 0 {

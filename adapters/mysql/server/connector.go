@@ -1,4 +1,4 @@
-package mysql
+package server
 
 import (
 	"context"
@@ -14,11 +14,8 @@ import (
 
 // connector opens sessions for a pool of database/sql.
 type connector struct {
-	source  Source
+	pool    *Pool
 	timeout time.Duration
-	log     *zap.Logger
-	// account is told what the account may do beyond reading, once per session.
-	account func(beyond []string) error
 	// bare sessions are not pinned: they only stop statements.
 	bare bool
 }
@@ -36,7 +33,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	s, err := c.dial(inner)
 	if err == nil {
 		if err = c.prepare(inner, s); err != nil {
-			s.wire.cut()
+			s.Cut()
 			_ = s.Close()
 		}
 	}
@@ -44,21 +41,21 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return s, nil
 	}
 	if ctx.Err() == context.Canceled {
-		return nil, fault.Wrap(fault.ExecutionCancelled, origin{phase: "connect"})
+		return nil, fault.Wrap(fault.ExecutionCancelled, Phase("connect"))
 	}
 	f := connectFault(err)
-	c.log.Warn("cannot connect to the data source", zap.String("kind", f.Reason), zap.Uint16("mysql_error", numberOf(err)))
+	c.pool.log.Warn("cannot connect to the data source", zap.String("kind", f.Reason), zap.Uint16("mysql_error", ErrorNumber(err)))
 	return nil, f
 }
 
-func (c *connector) dial(ctx context.Context) (*session, error) {
+func (c *connector) dial(ctx context.Context) (*Session, error) {
 	cfg := driverpkg.NewConfig()
-	cfg.Net, cfg.Addr = "tcp", c.source.Address
-	cfg.TLS = c.source.TLS
+	cfg.Net, cfg.Addr = "tcp", c.pool.source.Address
+	cfg.TLS = c.pool.source.TLS
 	cfg.Logger = &driverpkg.NopLogger{} // the default writes addresses and errors to stderr
 	cfg.ConnectionAttributes = "program_name:toolboundary"
 	var err error
-	if cfg.User, cfg.Passwd, err = c.source.Account(); err != nil {
+	if cfg.User, cfg.Passwd, err = c.pool.source.Account(); err != nil {
 		return nil, errAccount
 	}
 	var w *wire
@@ -78,16 +75,16 @@ func (c *connector) dial(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{Conn: conn, wire: w}, nil
+	return &Session{Conn: conn, pool: c.pool, wire: w}, nil
 }
 
 // prepare makes a fresh connection ready for its pool.
-func (c *connector) prepare(ctx context.Context, s *session) error {
+func (c *connector) prepare(ctx context.Context, s *Session) error {
 	if err := s.identify(ctx); err != nil || c.bare {
 		return err
 	}
-	if err := s.pin(ctx, c.source.QueryTimeout, c.source.SQLModeExtra); err != nil {
+	if err := s.pin(ctx, c.pool.source.QueryTimeout, c.pool.source.SQLModeExtra); err != nil {
 		return sessionError{err}
 	}
-	return c.account(s.privilegesBeyondRead(ctx))
+	return c.pool.checkAccount(s.BeyondRead(ctx))
 }
