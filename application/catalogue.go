@@ -11,14 +11,8 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/domain/tool"
-	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/toolset"
 )
-
-// Entry is one tool of the service with the projector of its answers.
-type Entry struct {
-	Executor  ports.Executor
-	Projector ports.Projector
-}
 
 // Catalogue is the closed set of the service's tools.
 type Catalogue struct {
@@ -28,7 +22,7 @@ type Catalogue struct {
 }
 
 type catalogued struct {
-	Entry
+	toolset.Entry
 	about tool.Description
 }
 
@@ -37,7 +31,7 @@ var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 // NewCatalogue returns the catalogue of the entries. The error joins every fault of every entry: a
 // name that is not [a-z][a-z0-9_]{0,63} or is used twice, a missing projector, a tool that is not
 // read-only, a schema that is not JSON.
-func NewCatalogue(entries ...Entry) (*Catalogue, error) {
+func NewCatalogue(entries ...toolset.Entry) (*Catalogue, error) {
 	c := &Catalogue{entries: map[string]catalogued{}}
 	sources := map[string]bool{}
 	var problems []error
@@ -61,7 +55,7 @@ func NewCatalogue(entries ...Entry) (*Catalogue, error) {
 }
 
 // unservable says why an entry cannot be served, or returns "".
-func unservable(e Entry, about tool.Description, twice bool) string {
+func unservable(e toolset.Entry, about tool.Description, twice bool) string {
 	switch {
 	case !toolName.MatchString(about.Name):
 		return "the name must be a lower-case letter and up to 63 letters, digits and underscores"

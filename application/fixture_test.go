@@ -21,6 +21,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/toolset"
 )
 
 // wall is the process's clock; inside a synctest bubble it is the bubble's.
@@ -101,7 +102,7 @@ func newFixtureOn(t *testing.T, wrap func(*store) ports.Store, options ...func(*
 	}
 	f.tool = fake.NewExecutor(describe("fake"), tool.Plan{Timeout: 10 * time.Second})
 	other := fake.NewExecutor(describe("other"), tool.Plan{})
-	catalogue, err := application.NewCatalogue(application.Entry{Executor: f.tool, Projector: fake.Projector{}}, application.Entry{Executor: other, Projector: fake.Projector{}})
+	catalogue, err := application.NewCatalogue(toolset.Entry{Executor: f.tool, Projector: fake.Projector{}}, toolset.Entry{Executor: other, Projector: fake.Projector{}})
 	require.NoError(t, err)
 	opt := application.Options{
 		Limits: testLimits, HarnessKeys: []application.HarnessKey{{Name: "h", Key: "harness-key"}},

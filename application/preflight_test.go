@@ -17,6 +17,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/ports/toolset"
 )
 
 // TestPreflightRefusals makes every preflight refusal: nothing is executed, no record exists, no
@@ -204,17 +205,17 @@ func TestOpenRefusesWhatPassesACeiling(t *testing.T) {
 
 func TestCatalogueRefusesWhatCannotBeServed(t *testing.T) {
 	good := tool.Description{Name: "a", ReadOnly: true, InputSchema: json.RawMessage(`{}`), OutputSchema: json.RawMessage(`{}`)}
-	entry := func(change func(*tool.Description)) application.Entry {
+	entry := func(change func(*tool.Description)) toolset.Entry {
 		d := good
 		change(&d)
-		return application.Entry{Executor: fake.NewExecutor(d, tool.Plan{}), Projector: fake.Projector{}}
+		return toolset.Entry{Executor: fake.NewExecutor(d, tool.Plan{}), Projector: fake.Projector{}}
 	}
 	_, err := application.NewCatalogue(
 		entry(func(*tool.Description) {}), entry(func(*tool.Description) {}),
 		entry(func(d *tool.Description) { d.Name = "B" }),
 		entry(func(d *tool.Description) { d.Name = "c"; d.ReadOnly = false }),
 		entry(func(d *tool.Description) { d.Name = "d"; d.InputSchema = nil }),
-		application.Entry{Executor: fake.NewExecutor(tool.Description{Name: "e", ReadOnly: true, InputSchema: good.InputSchema, OutputSchema: good.OutputSchema}, tool.Plan{})},
+		toolset.Entry{Executor: fake.NewExecutor(tool.Description{Name: "e", ReadOnly: true, InputSchema: good.InputSchema, OutputSchema: good.OutputSchema}, tool.Plan{})},
 	)
 	for _, want := range []string{"two tools have this name", `"B"`, "not read-only", "must be JSON", "no projector"} {
 		require.ErrorContains(t, err, want)

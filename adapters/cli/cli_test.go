@@ -15,11 +15,16 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 )
 
+// now is the clock of the tests: the time at which most of them pretend to be.
+type now struct{}
+
+func (now) Now() time.Time { return time.Date(2026, 11, 30, 12, 30, 0, 0, time.UTC) }
+
 // invoke runs a command line and returns exit code, standard output and standard error.
 func invoke(t *testing.T, do Functions, in string, args ...string) (code int, out, err string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = Run(t.Context(), args, Streams{In: strings.NewReader(in), Out: &stdout, Err: &stderr}, do)
+	code = Run(t.Context(), args, Streams{In: strings.NewReader(in), Out: &stdout, Err: &stderr}, now{}, do)
 	return code, stdout.String(), stderr.String()
 }
 
@@ -95,7 +100,7 @@ func TestFailuresHaveExitCodesAndJSON(t *testing.T) {
 func TestDoctorAndDriftExitWithOne(t *testing.T) {
 	do := Functions{
 		Doctor: func(context.Context, DoctorArgs) ([]Finding, error) {
-			return []Finding{{"shop", "connect", Healthy, "MariaDB", ""}, {"shop", "kill", Failing, "no\x07", "mend it"}}, nil
+			return []Finding{{"shop", "connect", Healthy, "MariaDB", ""}, {"shop", "kill", Failing, "no\x07", "fix it"}}, nil
 		},
 		AllowlistCheck: func(context.Context, SourceArgs) (Drifts, error) {
 			return Drifts{Drifts: []Drift{{"NEW_COLUMN", "a.b.c", "m", "f"}}, Tables: 1}, nil
@@ -104,8 +109,8 @@ func TestDoctorAndDriftExitWithOne(t *testing.T) {
 	code, out, _ := invoke(t, do, "", "doctor", "-c", "x")
 	require.Equal(t, Failed, code)
 	require.Contains(t, out, "fail  shop  kill     no\\a")
-	require.Contains(t, out, "shop kill: mend it")
-	require.Contains(t, out, "2 look(s): 1 failed, 0 warned")
+	require.Contains(t, out, "shop kill: fix it")
+	require.Contains(t, out, "2 check(s): 1 failed, 0 warned")
 	code, out, _ = invoke(t, do, "", "allowlist", "check", "-c", "x", "--data-source", "shop", "-o", "json")
 	require.Equal(t, Failed, code)
 	require.JSONEq(t, `{"drifts":[{"kind":"NEW_COLUMN","where":"a.b.c","message":"m","fix":"f"}],"tables":1,"unlisted_tables":0,"notes":null}`, out)

@@ -17,10 +17,10 @@ type completionCmd struct {
 }
 
 func (c *completionCmd) Help() string {
-	return "The script asks the binary itself, so it never is out of date.\n\nExample: source <(toolboundary completion bash)"
+	return "The script asks the binary itself, so it is never out of date.\n\nExample: source <(toolboundary completion bash)"
 }
 
-func (c *completionCmd) Run(r *run) error {
+func (c *completionCmd) Run(e *env) error {
 	script := map[string]string{
 		"bash": `_toolboundary() {
   local IFS=$'\n'
@@ -39,11 +39,12 @@ compdef _toolboundary toolboundary
 		"fish": `complete -c toolboundary -a '(toolboundary __complete (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
 `,
 	}[c.Shell]
-	_, err := io.WriteString(r.Out, script)
+	_, err := io.WriteString(e.Out, script)
 	return err
 }
 
-// complete prints the candidates for the last word, one a line; none leaves files to the shell.
+// complete prints the candidates for the last word, one on each line. When there are none, the
+// shell offers files.
 func complete(w io.Writer, node *kong.Node, words []string) {
 	if len(words) == 0 {
 		words = []string{""}
@@ -114,7 +115,9 @@ func flagOf(node *kong.Node, word string) *kong.Flag {
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	for _, group := range node.AllFlags(false) {
 		for _, f := range group {
-			if strings.HasPrefix(word, "--") && f.Name == name || strings.HasPrefix(word, "-") && len(name) == 1 && string(f.Short) == name {
+			long := strings.HasPrefix(word, "--") && f.Name == name
+			short := strings.HasPrefix(word, "-") && len(name) == 1 && string(f.Short) == name
+			if long || short {
 				return f
 			}
 		}

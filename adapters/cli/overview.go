@@ -9,70 +9,43 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/toolboundary/toolboundary/domain/invocation"
+	"github.com/toolboundary/toolboundary/domain/run"
 )
 
 // overview is the service's answer about a run, as far as it is shown.
 type overview struct {
-	Run         runView      `json:"run"`
-	Invocations []invocation `json:"invocations"`
-	Refusals    []refusal    `json:"refusals"`
+	Run         runView       `json:"run"`
+	Invocations []call        `json:"invocations"`
+	Refusals    []run.Refusal `json:"refusals"`
 }
 
 type runView struct {
-	RunID       string    `json:"run_id"`
-	State       string    `json:"state"`
-	CreatedAt   time.Time `json:"created_at"`
-	Deadline    time.Time `json:"deadline"`
-	Tools       []string  `json:"tools"`
-	DataSources []string  `json:"data_sources"`
-	Budget      budget    `json:"budget"`
-	Usage       usage     `json:"usage"`
+	RunID     string    `json:"run_id"`
+	State     run.State `json:"state"`
+	CreatedAt time.Time `json:"created_at"`
+	Deadline  time.Time `json:"deadline"`
+	run.Grants
+	Budget run.Budget `json:"budget"`
+	Usage  run.Usage  `json:"usage"`
 }
 
-type budget struct {
-	MaxCalls        int64            `json:"max_calls"`
-	MaxCallsPerTool map[string]int64 `json:"max_calls_per_tool,omitempty"`
-	MaxBytes        int64            `json:"max_bytes"`
-	MaxRefusals     int64            `json:"max_refusals"`
-}
-
-type usage struct {
-	Calls        int64            `json:"calls"`
-	CallsPerTool map[string]int64 `json:"calls_per_tool,omitempty"`
-	Bytes        int64            `json:"bytes"`
-	Refusals     int64            `json:"refusals"`
-}
-
-type invocation struct {
-	ToolCallID     string    `json:"tool_call_id"`
-	ToolName       string    `json:"tool_name"`
-	Status         string    `json:"status"`
-	EvidenceStatus string    `json:"evidence_status"`
-	ErrorCode      string    `json:"error_code"`
-	ErrorReason    string    `json:"error_reason"`
-	StartedAt      time.Time `json:"started_at"`
-	CompletedAt    time.Time `json:"completed_at"`
-	Sizes          sizes     `json:"sizes"`
-}
-
-type sizes struct {
-	Request     int64 `json:"request"`
-	RawResponse int64 `json:"raw_response"`
-	AgentResult int64 `json:"agent_result"`
-}
-
-type refusal struct {
-	At         time.Time `json:"at"`
-	ToolCallID string    `json:"tool_call_id"`
-	ToolName   string    `json:"tool_name"`
-	Code       string    `json:"code"`
-	Reason     string    `json:"reason"`
-	Detail     string    `json:"detail"`
+type call struct {
+	ToolCallID     string           `json:"tool_call_id"`
+	ToolName       string           `json:"tool_name"`
+	Status         string           `json:"status"`
+	EvidenceStatus string           `json:"evidence_status"`
+	ErrorCode      string           `json:"error_code"`
+	ErrorReason    string           `json:"error_reason"`
+	StartedAt      time.Time        `json:"started_at"`
+	CompletedAt    time.Time        `json:"completed_at"`
+	Sizes          invocation.Sizes `json:"sizes"`
 }
 
 // over reports whether nothing more will happen in the run, by this machine's clock.
 func (o overview) over(now time.Time) bool {
-	return o.Run.State != "ACTIVE" || !now.Before(o.Run.Deadline)
+	return o.Run.State != run.Active || !now.Before(o.Run.Deadline)
 }
 
 // left says how much time the run has, by this machine's clock.
@@ -99,9 +72,11 @@ func (o overview) print(w io.Writer, body json.RawMessage, asJSON bool, now time
 	v := o.Run
 	var b strings.Builder
 	for _, line := range [][2]string{
-		{"run", v.RunID}, {"state", v.State}, {"opened", v.CreatedAt.UTC().Format(time.RFC3339)}, {"deadline", v.left(now)},
+		{"run", v.RunID}, {"state", string(v.State)},
+		{"opened", v.CreatedAt.UTC().Format(time.RFC3339)}, {"deadline", v.left(now)},
 		{"tools", strings.Join(v.Tools, ", ")}, {"data sources", strings.Join(v.DataSources, ", ")},
-		{"calls", count(v.Usage.Calls, v.Budget.MaxCalls) + v.perTool()}, {"bytes", bytesOf(v.Usage.Bytes, v.Budget.MaxBytes)},
+		{"calls", count(v.Usage.Calls, v.Budget.MaxCalls) + v.perTool()},
+		{"bytes", bytesOf(v.Usage.Bytes, v.Budget.MaxBytes)},
 		{"refusals", count(v.Usage.Refusals, v.Budget.MaxRefusals)},
 	} {
 		fmt.Fprintf(&b, "%-14s%s\n", line[0], safe(line[1]))
@@ -151,7 +126,11 @@ func (o overview) calls(w io.Writer, now time.Time) error {
 		if c.StartedAt.IsZero() {
 			took = ""
 		}
-		rows[i] = []string{c.ToolCallID, c.ToolName, c.Status, c.EvidenceStatus, took, size(c.Sizes.Request), size(c.Sizes.RawResponse), size(c.Sizes.AgentResult), strings.TrimSpace(c.ErrorCode + " " + c.ErrorReason)}
+		rows[i] = []string{
+			c.ToolCallID, c.ToolName, c.Status, c.EvidenceStatus, took,
+			size(c.Sizes.Request), size(c.Sizes.RawResponse), size(c.Sizes.AgentResult),
+			strings.TrimSpace(c.ErrorCode + " " + c.ErrorReason),
+		}
 	}
 	return table(w, []string{"call", "tool", "status", "evidence", "took", "request", "raw", "result", "error"}, rows)
 }
@@ -166,7 +145,8 @@ func (o overview) refused(w io.Writer) error {
 	}
 	rows := make([][]string, len(o.Refusals))
 	for i, f := range o.Refusals {
-		rows[i] = []string{f.At.UTC().Format("15:04:05"), f.ToolCallID, f.ToolName, strings.TrimSpace(f.Code + " " + f.Reason), f.Detail}
+		code := strings.TrimSpace(string(f.Code) + " " + f.Reason)
+		rows[i] = []string{f.At.UTC().Format("15:04:05"), f.ToolCallID, f.ToolName, code, f.Detail}
 	}
 	return table(w, []string{"at", "call", "tool", "code", "detail"}, rows)
 }

@@ -14,7 +14,7 @@ type QueryArgs struct {
 	SQL string
 	// Params are JSON scalars, one for each placeholder.
 	Params []json.RawMessage
-	// ConfigPath and DataSource name an allowlist that must hold, too; both or none.
+	// ConfigPath and DataSource name an allowlist that applies, too; both are set or neither.
 	ConfigPath, DataSource string
 	MaxRows                int
 	Timeout                time.Duration
@@ -32,25 +32,27 @@ type Page struct {
 type queryCmd struct {
 	SQL        string        `arg:"" name:"sql" help:"The statement; - reads it from standard input."`
 	Params     []string      `arg:"" optional:"" help:"Values of the ? placeholders: JSON scalars; anything else is text."`
-	Path       string        `name:"config" short:"c" placeholder:"FILE" help:"Apply the allowlist of a data source of this configuration, too."`
-	DataSource string        `placeholder:"ID" help:"Data source whose allowlist holds."`
+	Path       string        `name:"config" short:"c" placeholder:"FILE" help:"Configuration file (YAML) with an allowlist to apply, too."`
+	DataSource string        `placeholder:"ID" help:"Data source whose allowlist applies."`
 	MaxRows    int           `default:"200" help:"Most rows that are read and shown: 1 to 100000."`
 	Timeout    time.Duration `default:"5s" help:"Time limit, on the server too: 10ms to 10m."`
 	Output     string        `short:"o" enum:"text,table,json,csv" default:"table" help:"Output format: table (or text), json or csv."`
 }
 
 func (c *queryCmd) Help() string {
-	return "The connection comes from the environment only: TOOLBOUNDARY_QUERY_HOST, _PORT (3306), _USER, _PASSWORD or _PASSWORD_FILE, _SCHEMA, " +
-		"_TLS (true, required, false; true unless the host is this machine) and _CA_FILE. Host, user and password have no default.\n\n" +
-		"Anything but one plain SELECT is refused before a connection is opened. The statement runs in a read-only transaction that is rolled back. " +
-		"With --config and --data-source the statement must also pass that allowlist, and sensitive columns are redacted.\n\n" +
+	return "The connection comes from the environment only: TOOLBOUNDARY_QUERY_HOST, _PORT (3306), _USER, _PASSWORD or " +
+		"_PASSWORD_FILE, _SCHEMA, _TLS (true, required, false; true unless the host is this machine) and _CA_FILE. " +
+		"Host, user and password have no default.\n\n" +
+		"Anything but one plain SELECT is rejected before a connection is opened. The statement runs in a read-only " +
+		"transaction that is rolled back. With --config and --data-source the statement must also pass that allowlist, and " +
+		"sensitive columns are redacted.\n\n" +
 		"Example: toolboundary query \"SELECT id, status FROM orders WHERE total > ? LIMIT 5\" 100"
 }
 
-// maxStatementText bounds what is read from standard input; the guard's own bound is lower.
+// maxStatementText bounds what is read from standard input; the guard's limit is lower.
 const maxStatementText = 1 << 20
 
-func (c *queryCmd) Run(r *run) error {
+func (c *queryCmd) Run(e *env) error {
 	switch {
 	case c.MaxRows < 1 || c.MaxRows > 100_000:
 		return UsageError{errors.New("--max-rows must be from 1 to 100000")}
@@ -61,7 +63,7 @@ func (c *queryCmd) Run(r *run) error {
 	}
 	args := QueryArgs{SQL: c.SQL, ConfigPath: c.Path, DataSource: c.DataSource, MaxRows: c.MaxRows, Timeout: c.Timeout}
 	if c.SQL == "-" {
-		text, err := io.ReadAll(io.LimitReader(r.In, maxStatementText))
+		text, err := io.ReadAll(io.LimitReader(e.In, maxStatementText))
 		if err != nil {
 			return fmt.Errorf("the statement cannot be read: %w", err)
 		}
@@ -70,25 +72,25 @@ func (c *queryCmd) Run(r *run) error {
 	for _, p := range c.Params {
 		args.Params = append(args.Params, parameter(p))
 	}
-	page, err := r.do.Query(r.ctx, args)
+	page, err := e.do.Query(e.ctx, args)
 	if err != nil {
 		return err
 	}
 	switch c.Output {
 	case "json":
-		return writeJSON(r.Out, page)
+		return writeJSON(e.Out, page)
 	case "csv":
-		err = page.csv(r.Out)
+		err = page.csv(e.Out)
 	default:
-		err = page.table(r.Out)
+		err = page.table(e.Out)
 	}
 	if page.Truncated {
-		fmt.Fprintf(r.Err, "toolboundary: the result is cut by %s\n", strings.Join(page.TruncatedBy, ", "))
+		fmt.Fprintf(e.Err, "toolboundary: the result is cut by %s\n", strings.Join(page.TruncatedBy, ", "))
 	}
 	return err
 }
 
-// parameter reads an argument as a JSON scalar, else as text.
+// parameter reads an argument as a JSON scalar, or else as text.
 func parameter(text string) json.RawMessage {
 	if json.Valid([]byte(text)) && !strings.ContainsAny(text[:1], "{[") {
 		return json.RawMessage(text)
@@ -116,7 +118,7 @@ func (p Page) table(w io.Writer) error {
 	return err
 }
 
-// csv writes RFC 4180 with a line of headings. NULL is an empty field, empty text a quoted one.
+// csv writes RFC 4180 with a line of headings. NULL is an empty field, empty text is "".
 func (p Page) csv(w io.Writer) error {
 	var b strings.Builder
 	for x, name := range p.Columns {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/toolboundary/toolboundary/domain/invocation"
 )
 
 type recordCmd struct {
@@ -24,42 +26,43 @@ type recordShowCmd struct {
 }
 
 func (c *recordShowCmd) Help() string {
-	return "The raw answer is what the data source said, sensitive columns included: only a harness may see it. --output json prints the record byte for byte.\n\n" +
+	return "The raw response is what the data source answered, with sensitive columns: only a harness may see it. " +
+		"--output json prints the record byte for byte.\n\n" +
 		"Example: toolboundary record show run-42 call_1"
 }
 
 // record is a canonical record, as far as it is shown.
 type record struct {
-	Status         string          `json:"status"`
-	RunID          string          `json:"run_id"`
-	ToolCallID     string          `json:"tool_call_id"`
-	ToolName       string          `json:"tool_name"`
-	EvidenceStatus string          `json:"evidence_status"`
-	ErrorCode      string          `json:"error_code"`
-	ErrorReason    string          `json:"error_reason"`
-	ErrorDetail    string          `json:"error_detail"`
-	StartedAt      *time.Time      `json:"started_at"`
-	CompletedAt    *time.Time      `json:"completed_at"`
-	Sizes          sizes           `json:"sizes"`
-	Request        json.RawMessage `json:"request"`
-	RawResponse    json.RawMessage `json:"raw_response"`
-	AgentResult    json.RawMessage `json:"agent_result"`
+	Status         string           `json:"status"`
+	RunID          string           `json:"run_id"`
+	ToolCallID     string           `json:"tool_call_id"`
+	ToolName       string           `json:"tool_name"`
+	EvidenceStatus string           `json:"evidence_status"`
+	ErrorCode      string           `json:"error_code"`
+	ErrorReason    string           `json:"error_reason"`
+	ErrorDetail    string           `json:"error_detail"`
+	StartedAt      *time.Time       `json:"started_at"`
+	CompletedAt    *time.Time       `json:"completed_at"`
+	Sizes          invocation.Sizes `json:"sizes"`
+	Request        json.RawMessage  `json:"request"`
+	RawResponse    json.RawMessage  `json:"raw_response"`
+	AgentResult    json.RawMessage  `json:"agent_result"`
 }
 
-func (c *recordShowCmd) Run(r *run) error {
-	body, err := r.do.Record(r.ctx, c.at(), c.RunID, c.ToolCallID)
+func (c *recordShowCmd) Run(e *env) error {
+	body, err := e.do.Record(e.ctx, c.at(), c.RunID, c.ToolCallID)
 	if err != nil {
 		return err
 	}
 	if c.json() {
-		_, err = fmt.Fprintf(r.Out, "%s\n", body)
+		_, err = fmt.Fprintf(e.Out, "%s\n", body)
 		return err
 	}
 	var rec record
 	if json.Unmarshal(body, &rec) != nil {
 		return errAnswer
 	}
-	return rec.print(r.Out, c.columns())
+	return rec.print(e.Out, c.columns())
 }
 
 // columns is the width of the output.
@@ -76,8 +79,10 @@ func (c *recordShowCmd) columns() int {
 
 func (rec record) print(w io.Writer, width int) error {
 	head := [][2]string{
-		{"record", rec.RunID + " " + rec.ToolCallID}, {"tool", rec.ToolName}, {"status", strings.TrimSpace(rec.Status + " " + rec.EvidenceStatus)},
-		{"error", strings.Join(strings.Fields(rec.ErrorCode+" "+rec.ErrorReason), " ")}, {"detail", rec.ErrorDetail}, {"started", stamp(rec.StartedAt)}, {"completed", stamp(rec.CompletedAt)},
+		{"record", rec.RunID + " " + rec.ToolCallID}, {"tool", rec.ToolName},
+		{"status", strings.TrimSpace(rec.Status + " " + rec.EvidenceStatus)},
+		{"error", strings.Join(strings.Fields(rec.ErrorCode+" "+rec.ErrorReason), " ")}, {"detail", rec.ErrorDetail},
+		{"started", stamp(rec.StartedAt)}, {"completed", stamp(rec.CompletedAt)},
 	}
 	var b strings.Builder
 	for _, line := range head {
@@ -115,10 +120,10 @@ func stamp(t *time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// maxPane bounds the lines of one body; the whole is in the JSON output.
+// maxPane bounds the lines of one body; the JSON output has all of it.
 const maxPane = 500
 
-// pane lays a JSON body out in lines of at most width columns, under a title and a rule.
+// pane formats a JSON body in lines of at most width columns, under a title and a rule.
 func pane(title string, body json.RawMessage, width int) []string {
 	out := append(wrap(title, width), strings.Repeat("─", width))
 	if len(body) == 0 || string(body) == "null" {

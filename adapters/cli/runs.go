@@ -14,7 +14,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 )
 
-// Service says where a running service is and where its harness key stands.
+// Service says where a running service is and where its harness key is kept.
 type Service struct {
 	URL string
 	// KeyFile, when set, is used instead of the environment variable KeyEnv.
@@ -40,27 +40,28 @@ type runsCmd struct {
 }
 
 type runsListCmd struct {
-	IDs []string `arg:"" name:"run" help:"Ids of the runs; - reads them from standard input, where lines of the service's log may stand."`
+	IDs []string `arg:"" name:"run" help:"Ids of the runs; - reads them from standard input, which may hold lines of the service's log."`
 	serviceFlags
 }
 
-// maxListed bounds how many runs one list asks for: the latest that the input names.
+// maxListed is the most runs that one list asks for: the latest that the input names.
 const maxListed = 200
 
 func (c *runsListCmd) Help() string {
-	return "There is no call that lists all runs: the store never scans its keys. The service logs one line for each call, so its log has the ids; the latest 200 different ones are asked for.\n\n" +
+	return "There is no call that lists all runs: the store never scans its keys. The service logs one line for each call, " +
+		"so its log has the ids; the latest 200 different ones are asked for.\n\n" +
 		"Example: tail -n 1000 toolboundary.log | toolboundary runs list -"
 }
 
-func (c *runsListCmd) Run(r *run) error {
-	ids, err := runIDs(c.IDs, r.In)
+func (c *runsListCmd) Run(e *env) error {
+	ids, err := runIDs(c.IDs, e.In)
 	if err != nil {
 		return err
 	}
 	entries := make([]listed, 0, len(ids))
 	failed := false
 	for _, id := range ids {
-		body, err := r.do.RunOverview(r.ctx, c.at(), id)
+		body, err := e.do.RunOverview(e.ctx, c.at(), id)
 		entry := listed{RunID: id}
 		var f *fault.Error
 		switch {
@@ -71,11 +72,11 @@ func (c *runsListCmd) Run(r *run) error {
 			failed = true
 		}
 		if err != nil {
-			return err // of the service, or of the whole list
+			return err // it concerns the service, not one run
 		}
 		entries = append(entries, entry)
 	}
-	if err := c.print(r.Out, entries); err != nil {
+	if err := c.print(e, entries); err != nil {
 		return err
 	}
 	if failed {
@@ -91,30 +92,33 @@ type listed struct {
 	overview overview
 }
 
-func (c *runsListCmd) print(w io.Writer, entries []listed) error {
+func (c *runsListCmd) print(e *env, entries []listed) error {
 	if c.json() {
 		views := make([]any, len(entries))
-		for i, e := range entries {
-			views[i] = e.overview.Run
-			if e.Error != nil {
-				views[i] = e
+		for i, entry := range entries {
+			views[i] = entry.overview.Run
+			if entry.Error != nil {
+				views[i] = entry
 			}
 		}
-		return writeJSON(w, map[string]any{"runs": views})
+		return writeJSON(e.Out, map[string]any{"runs": views})
 	}
 	rows := make([][]string, len(entries))
-	for i, e := range entries {
-		v := e.overview.Run
-		rows[i] = []string{e.RunID, v.State, v.left(time.Now()), count(v.Usage.Calls, v.Budget.MaxCalls), bytesOf(v.Usage.Bytes, v.Budget.MaxBytes), count(v.Usage.Refusals, v.Budget.MaxRefusals)}
-		if e.Error != nil {
-			rows[i] = []string{e.RunID, e.Error.Code, "", "", "", ""}
+	for i, entry := range entries {
+		v := entry.overview.Run
+		rows[i] = []string{
+			entry.RunID, string(v.State), v.left(e.clock.Now()), count(v.Usage.Calls, v.Budget.MaxCalls),
+			bytesOf(v.Usage.Bytes, v.Budget.MaxBytes), count(v.Usage.Refusals, v.Budget.MaxRefusals),
+		}
+		if entry.Error != nil {
+			rows[i] = []string{entry.RunID, entry.Error.Code, "", "", "", ""}
 		}
 	}
-	return table(w, []string{"run", "state", "deadline", "calls", "bytes", "refusals"}, rows)
+	return table(e.Out, []string{"run", "state", "deadline", "calls", "bytes", "refusals"}, rows)
 }
 
 // runIDs returns the ids given, or those that the lines of the input name: plain ids, or JSON
-// objects with the member run_id. Lines that name none are passed over.
+// objects with the member run_id. Other lines are skipped.
 func runIDs(args []string, in io.Reader) ([]string, error) {
 	if !slices.Equal(args, []string{"-"}) {
 		return args, nil
@@ -129,7 +133,7 @@ func runIDs(args []string, in io.Reader) ([]string, error) {
 		}
 		switch {
 		case strings.HasPrefix(line, "{"):
-			_ = json.Unmarshal([]byte(line), &entry) // a line of something else names no run
+			_ = json.Unmarshal([]byte(line), &entry) // any other line names no run
 			line = entry.RunID
 		case strings.ContainsAny(line, " \t"):
 			continue
@@ -161,17 +165,18 @@ type runsShowCmd struct {
 }
 
 func (c *runsShowCmd) Help() string {
-	return "The key is read from an environment variable or a file, never from the command line.\n\nExample: toolboundary runs show run-42 --watch"
+	return "The key is read from an environment variable or a file, never from the command line.\n\n" +
+		"Example: toolboundary runs show run-42 --watch"
 }
 
-func (c *runsShowCmd) Run(r *run) error {
+func (c *runsShowCmd) Run(e *env) error {
 	if c.Interval < 100*time.Millisecond {
 		return UsageError{errors.New("--interval must be at least 100ms")}
 	}
 	again := time.NewTicker(c.Interval)
 	defer again.Stop()
 	for first := true; ; first = false {
-		body, err := r.do.RunOverview(r.ctx, c.at(), c.ID)
+		body, err := e.do.RunOverview(e.ctx, c.at(), c.ID)
 		if err != nil {
 			return err
 		}
@@ -180,23 +185,23 @@ func (c *runsShowCmd) Run(r *run) error {
 			return errAnswer
 		}
 		if c.Watch && !c.json() {
-			newFrame(r.Out, first)
+			newFrame(e.Out, first)
 		}
-		if err := o.print(r.Out, body, c.json(), time.Now()); err != nil {
+		if err := o.print(e.Out, body, c.json(), e.clock.Now()); err != nil {
 			return err
 		}
-		if !c.Watch || o.over(time.Now()) {
+		if !c.Watch || o.over(e.clock.Now()) {
 			return nil
 		}
 		select {
 		case <-again.C:
-		case <-r.ctx.Done():
+		case <-e.ctx.Done():
 			return nil // the operator has seen enough
 		}
 	}
 }
 
-var errAnswer = errors.New("the service's answer is not that of this version")
+var errAnswer = errors.New("the service's answer cannot be read: is it of another version?")
 
 // newFrame clears a terminal, and separates frames elsewhere.
 func newFrame(w io.Writer, first bool) {
@@ -219,11 +224,12 @@ type runsCancelCmd struct {
 }
 
 func (c *runsCancelCmd) Help() string {
-	return "Cancelling a cancelled run changes nothing; a completed one cannot be cancelled.\n\nExample: toolboundary runs cancel run-42"
+	return "Cancelling a cancelled run changes nothing; a completed one cannot be cancelled.\n\n" +
+		"Example: toolboundary runs cancel run-42"
 }
 
-func (c *runsCancelCmd) Run(r *run) error {
-	body, err := r.do.RunCancel(r.ctx, c.at(), c.ID)
+func (c *runsCancelCmd) Run(e *env) error {
+	body, err := e.do.RunCancel(e.ctx, c.at(), c.ID)
 	if err != nil {
 		return err
 	}
@@ -231,5 +237,5 @@ func (c *runsCancelCmd) Run(r *run) error {
 	if err := json.Unmarshal(body, &o); err != nil {
 		return errAnswer
 	}
-	return o.print(r.Out, body, c.json(), time.Now())
+	return o.print(e.Out, body, c.json(), e.clock.Now())
 }

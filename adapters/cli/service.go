@@ -17,16 +17,18 @@ func (f outputFlag) json() bool { return f.Output == "json" }
 type serveCmd struct{ configFlag }
 
 func (c *serveCmd) Help() string {
-	return "Logs JSON lines to standard error. SIGTERM and SIGINT stop it: calls in flight get server.shutdown_grace.\n\nExample: toolboundary serve --config toolboundary.yaml"
+	return "Logs JSON lines to standard error. SIGTERM and SIGINT stop it: calls in flight get server.shutdown_grace.\n\n" +
+		"Example: toolboundary serve --config toolboundary.yaml"
 }
-func (c *serveCmd) Run(r *run) error { return r.do.Serve(r.ctx, c.Path) }
+func (c *serveCmd) Run(e *env) error { return e.do.Serve(e.ctx, c.Path, e.Streams) }
 
 type mcpCmd struct{ configFlag }
 
 func (c *mcpCmd) Help() string {
-	return "One process, one run: opened at the start from the configuration's mcp.run, ended at exit.\n\nExample: toolboundary mcp --config toolboundary.yaml"
+	return "One process, one run: it is opened at the start as the configuration's mcp.run says, and ended at exit.\n\n" +
+		"Example: toolboundary mcp --config toolboundary.yaml"
 }
-func (c *mcpCmd) Run(r *run) error { return r.do.MCP(r.ctx, c.Path, r.Streams) }
+func (c *mcpCmd) Run(e *env) error { return e.do.MCP(e.ctx, c.Path, e.Streams) }
 
 // GuardArgs are the arguments of guard.
 type GuardArgs struct {
@@ -37,16 +39,17 @@ type GuardArgs struct {
 
 type guardCmd struct {
 	configFlag
-	DataSource string `required:"" placeholder:"ID" help:"Data source whose allowlist holds."`
+	DataSource string `required:"" placeholder:"ID" help:"Data source whose allowlist applies."`
 	Explain    bool   `help:"Print tables, columns, lineage and the SQL that would run."`
 }
 
 func (c *guardCmd) Help() string {
 	return "Reads {\"id\":…,\"sql\":…,\"params\":[…]} lines; needs no connection and no credentials.\n\n" +
-		"Example: echo '{\"id\":1,\"sql\":\"SELECT id FROM customers\"}' | toolboundary guard --config toolboundary.yaml --data-source shop"
+		"Example: echo '{\"id\":1,\"sql\":\"SELECT id FROM customers\"}' | " +
+		"toolboundary guard --config toolboundary.yaml --data-source shop"
 }
-func (c *guardCmd) Run(r *run) error {
-	return r.do.Guard(r.ctx, GuardArgs{c.Path, c.DataSource, c.Explain}, r.Streams)
+func (c *guardCmd) Run(e *env) error {
+	return e.do.Guard(e.ctx, GuardArgs{c.Path, c.DataSource, c.Explain}, e.Streams)
 }
 
 type configCmd struct {
@@ -61,9 +64,10 @@ type configCheckCmd struct {
 }
 
 func (c *configCheckCmd) Help() string {
-	return "Connects to nothing and needs no credentials. Faults exit with 2; what is legal but risky is a warning.\n\nExample: toolboundary config check toolboundary.yaml"
+	return "Connects to nothing and needs no credentials. Faults exit with 2; what is legal but risky is a warning.\n\n" +
+		"Example: toolboundary config check toolboundary.yaml"
 }
-func (c *configCheckCmd) Run(r *run) error {
+func (c *configCheckCmd) Run(e *env) error {
 	path := c.File
 	if path == "" {
 		path = c.Path
@@ -71,17 +75,18 @@ func (c *configCheckCmd) Run(r *run) error {
 	if path == "" {
 		return UsageError{errors.New("config check needs a file: toolboundary config check toolboundary.yaml")}
 	}
-	return r.do.ConfigCheck(r.ctx, path, c.json(), r.Streams)
+	return e.do.ConfigCheck(e.ctx, path, c.json(), e.Streams)
 }
 
 type configSchemaCmd struct{}
 
 func (c *configSchemaCmd) Help() string {
-	return "Made from the types that read the file.\n\nExample: toolboundary config schema > toolboundary.schema.json, and\n# yaml-language-server: $schema=toolboundary.schema.json as the file's first line"
+	return "Made from the types that read the file.\n\nExample: toolboundary config schema > toolboundary.schema.json, and\n" +
+		"# yaml-language-server: $schema=toolboundary.schema.json as the file's first line"
 }
-func (c *configSchemaCmd) Run(r *run) error { return r.do.ConfigSchema(r.Streams) }
+func (c *configSchemaCmd) Run(e *env) error { return e.do.ConfigSchema(e.Streams) }
 
 type versionCmd struct{ outputFlag }
 
 func (c *versionCmd) Help() string     { return "Example: toolboundary version --output json" }
-func (c *versionCmd) Run(r *run) error { return r.do.Version(c.json(), r.Streams) }
+func (c *versionCmd) Run(e *env) error { return e.do.Version(c.json(), e.Streams) }

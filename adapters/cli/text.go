@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// safe makes text fit for one line of a terminal: what is not printable, which could move the
-// cursor, change colours or the direction of text, is shown as an escape.
+// safe makes text safe to print on one line of a terminal: characters that are not printable,
+// which could move the cursor, change colours or the direction of text, are shown as escapes.
 func safe(text string) string { return clean(text, false) }
 
-// lines is safe for text of several lines.
+// lines is like safe, for text of several lines.
 func lines(text string) string { return clean(text, true) }
 
 func clean(text string, keepLines bool) string {
@@ -36,8 +36,8 @@ func clean(text string, keepLines bool) string {
 	return b.String()
 }
 
-// table prints rows under headings; columns are as wide as their widest cell. Cells are made
-// safe here.
+// table prints rows under headings; columns are as wide as their widest cell. It makes the cells
+// safe.
 func table(w io.Writer, headings []string, rows [][]string) error {
 	widths := make([]int, len(headings))
 	all := append([][]string{headings}, rows...)
@@ -62,7 +62,7 @@ func table(w io.Writer, headings []string, rows [][]string) error {
 }
 
 // size writes a number of bytes as people read it.
-func size(bytes int64) string {
+func size[N int | int64](bytes N) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	value := float64(bytes)
 	i := 0
@@ -70,7 +70,7 @@ func size(bytes int64) string {
 		value /= 1024
 	}
 	if i == 0 {
-		return strconv.FormatInt(bytes, 10) + "B"
+		return strconv.FormatInt(int64(bytes), 10) + "B"
 	}
 	return strconv.FormatFloat(value, 'f', 1, 64) + units[i]
 }

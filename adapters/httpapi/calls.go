@@ -30,8 +30,6 @@ func (a *api) invoke(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, a.refuse(x, call, err)
 	}
-	a.opt.Metrics.began()
-	defer a.opt.Metrics.ended()
 	return resultAnswer(x, a.svc.Invoke(x.r.Context(), x.caller, x.call(call)))
 }
 

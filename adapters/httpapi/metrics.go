@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/toolboundary/toolboundary/application"
@@ -21,11 +20,9 @@ type Metrics struct {
 	seconds     *prometheus.HistogramVec
 	bytes       *prometheus.CounterVec
 	requests    *prometheus.CounterVec
-	inFlight    prometheus.Gauge
 }
 
-// NewMetrics returns metrics in a new registry, with those of the Go runtime and the
-// process.
+// NewMetrics returns metrics in a new registry.
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -37,11 +34,8 @@ func NewMetrics() *Metrics {
 			Help: "Bytes of recorded calls: request, raw_response, agent_result."}, []string{"tool_name", "body"}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "toolboundary_http_requests_total",
 			Help: "HTTP answers by route pattern; route is empty for paths that no route takes."}, []string{"method", "route", "status"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "toolboundary_http_tool_calls_in_flight",
-			Help: "Tool calls over HTTP that are running in this process."}),
 	}
-	m.registry.MustRegister(m.invocations, m.seconds, m.bytes, m.requests, m.inFlight,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.invocations, m.seconds, m.bytes, m.requests)
 	return m
 }
 
@@ -60,7 +54,7 @@ func (m *Metrics) Observe(o application.Outcome) {
 	m.bytes.WithLabelValues(o.ToolName, "agent_result").Add(float64(o.Sizes.AgentResult))
 }
 
-// Register adds collectors of other adapters, such as a pool's, to the page.
+// Register adds collectors of other parts of the process to the page.
 func (m *Metrics) Register(list ...prometheus.Collector) error {
 	for _, c := range list {
 		if err := m.registry.Register(c); err != nil {
@@ -68,18 +62,6 @@ func (m *Metrics) Register(list ...prometheus.Collector) error {
 		}
 	}
 	return nil
-}
-
-func (m *Metrics) began() {
-	if m != nil {
-		m.inFlight.Inc()
-	}
-}
-
-func (m *Metrics) ended() {
-	if m != nil {
-		m.inFlight.Dec()
-	}
 }
 
 func (m *Metrics) answered(method, route string, status int) {

@@ -123,13 +123,13 @@ func (e *engine) conclude(o opened, limit limits.RawBytes) (json.RawMessage, err
 	return e.answer(o, limit)
 }
 
-// Unready returns how many sources have a directory that cannot be opened.
-func (t *Executor) Unready(context.Context) int {
-	down := 0
-	for _, s := range t.sources {
+// Unready returns the ids of the sources whose directory cannot be opened, in any order.
+func (t *Executor) Unready(context.Context) []string {
+	var down []string
+	for id, s := range t.sources {
 		root, err := os.OpenRoot(s.Root)
 		if err != nil {
-			down++
+			down = append(down, id)
 			continue
 		}
 		root.Close()

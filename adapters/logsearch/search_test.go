@@ -188,8 +188,8 @@ func TestS12_NothingFoundInFilesThatCouldNotBeReadIsNoEvidenceAtAll(t *testing.T
 
 func TestUnready(t *testing.T) {
 	root := t.TempDir()
-	require.Zero(t, newTool(t, root).Unready(t.Context()))
-	require.Equal(t, 1, newTool(t, filepath.Join(root, "gone")).Unready(t.Context()))
+	require.Empty(t, newTool(t, root).Unready(t.Context()))
+	require.Equal(t, []string{"logs"}, newTool(t, filepath.Join(root, "gone")).Unready(t.Context()))
 }
 
 func TestFilesThatEndedBeforeTheSearchAreLeftOut(t *testing.T) {

@@ -199,10 +199,10 @@ func TestBusyWhenEverySlotIsTaken(t *testing.T) {
 func TestUnready(t *testing.T) {
 	a := newAPI(t)
 	p := newTool(t, a.URL, noon)
-	require.Zero(t, p.Unready(t.Context()))
+	require.Empty(t, p.Unready(t.Context()))
 	require.Equal(t, "1", a.last.Load().Form.Get("query"))
 	a.Close()
-	require.Equal(t, 1, p.Unready(t.Context()))
+	require.Equal(t, []string{"metrics"}, p.Unready(t.Context()))
 }
 
 func TestMoreSeriesThanAreReadAreCutAndSaidSo(t *testing.T) {

@@ -5,25 +5,28 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/toolboundary/toolboundary/adapters/promquery/promguard"
 )
 
-// Unready asks every source at once to evaluate the number 1, and returns how many don't.
-func (t *Executor) Unready(ctx context.Context) int {
-	var down atomic.Int32
+// Unready asks every source at once to evaluate the number 1, and returns the ids of those that
+// do not answer, in any order.
+func (t *Executor) Unready(ctx context.Context) []string {
+	var mu sync.Mutex
+	var down []string
 	var wg sync.WaitGroup
-	for _, s := range t.sources {
+	for id, s := range t.sources {
 		wg.Go(func() {
 			if !s.answers(ctx, t.clock.Now()) {
-				down.Add(1)
+				mu.Lock()
+				defer mu.Unlock()
+				down = append(down, id)
 			}
 		})
 	}
 	wg.Wait()
-	return int(down.Load())
+	return down
 }
 
 func (s *source) answers(ctx context.Context, now time.Time) bool {

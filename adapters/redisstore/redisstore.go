@@ -42,12 +42,14 @@ var (
 
 // New returns a store on the servers of the options, or an error that names an option that is
 // wrong. It connects to nothing: see Check.
+//
+// The client library logs addresses and commands through one logger of the whole process, which
+// main should replace: see redis.SetLogger.
 func New(opt Options) (*Store, error) {
 	opt = opt.WithDefaults()
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	redis.SetLogger(silent{})
 	client := opt.client()
 	if opt.Instrument != nil {
 		opt.Instrument(client)
@@ -68,9 +70,3 @@ func (s *Store) Close() error {
 	s.running.Wait()
 	return s.client.Close()
 }
-
-// silent keeps the client library from writing addresses and commands to standard error; what
-// went wrong is in the cause of the store's faults.
-type silent struct{}
-
-func (silent) Printf(context.Context, string, ...any) {}

@@ -28,6 +28,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/run"
+	"github.com/toolboundary/toolboundary/ports/toolset"
 	"github.com/toolboundary/toolboundary/test/servers"
 )
 
@@ -172,7 +173,7 @@ func boundary(b *testing.B, db *servers.MySQL, rd *servers.RedisServer, user, pa
 	store, err := redisstore.New(redisstore.Options{Addrs: []string{rd.Addr}})
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = store.Close() })
-	catalogue, err := application.NewCatalogue(application.Entry{Executor: tool, Projector: mysqlrows.Projector{}})
+	catalogue, err := application.NewCatalogue(toolset.Entry{Executor: tool, Projector: mysqlrows.Projector{}})
 	require.NoError(b, err)
 	svc := application.New(catalogue, store, noTokens{}, wall{}, zap.NewNop(), application.Options{
 		Ceilings: application.Ceilings{MaxTTL: time.Hour, RecordTTL: time.Hour,

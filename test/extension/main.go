@@ -9,5 +9,5 @@ import (
 )
 
 func main() {
-	os.Exit(bootstrap.Main("1.0", bootstrap.WithKind(deploys.Kind()), bootstrap.WithTools(deploys.Build)))
+	os.Exit(bootstrap.Main("1.0", bootstrap.WithKind(deploys.Kind(), deploys.Build)))
 }

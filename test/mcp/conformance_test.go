@@ -16,14 +16,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
 	"github.com/toolboundary/toolboundary/adapters/fake"
-	"github.com/toolboundary/toolboundary/application"
-	"github.com/toolboundary/toolboundary/cmd/app/bootstrap"
-	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/ports/toolset"
 )
 
 // fixture is a tool that the conformance scenarios call: whatever the arguments, it does what
@@ -39,9 +36,9 @@ func (f fixture) Prepare(_ json.RawMessage, scope tool.Scope) (tool.Plan, error)
 }
 
 // fixtures are the tools that the scenarios name, as far as this server can have them.
-func fixtures(config.Config, *zap.Logger) (bootstrap.ToolSet, error) {
+func fixtures(toolset.Deps) (toolset.Set, error) {
 	any, nothing := `{"type":"object"}`, `{"type":"object","additionalProperties":false}`
-	var set bootstrap.ToolSet
+	var set toolset.Set
 	for _, f := range []struct {
 		name, schema string
 		script       fake.Script
@@ -54,7 +51,7 @@ func fixtures(config.Config, *zap.Logger) (bootstrap.ToolSet, error) {
 	} {
 		about := tool.Description{Name: f.name, Title: f.name, Text: "A fixture of the conformance suite.", ReadOnly: true,
 			InputSchema: json.RawMessage(f.schema), OutputSchema: json.RawMessage(any)}
-		set.Entries = append(set.Entries, application.Entry{Executor: fixture{fake.NewExecutor(about, tool.Plan{}), f.script}, Projector: fake.Projector{}})
+		set.Entries = append(set.Entries, toolset.Entry{Executor: fixture{fake.NewExecutor(about, tool.Plan{}), f.script}, Projector: fake.Projector{}})
 	}
 	return set, nil
 }

@@ -21,14 +21,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
 	"github.com/toolboundary/toolboundary/adapters/cli"
 	"github.com/toolboundary/toolboundary/adapters/fake"
-	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/cmd/app/bootstrap"
 	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/domain/tool"
+	"github.com/toolboundary/toolboundary/ports/toolset"
 )
 
 // actAsBinary makes this test binary behave like the toolboundary binary: "real" as it is,
@@ -46,16 +45,16 @@ func TestMain(m *testing.M) {
 }
 
 // scripted builds the tools that the tests call: each does what its request says.
-func scripted(config.Config, *zap.Logger) (bootstrap.ToolSet, error) {
+func scripted(toolset.Deps) (toolset.Set, error) {
 	schema := json.RawMessage(`{"type":"object","properties":{"data_source":{"type":"string"},"answer":{},"do":{"type":"string"}}}`)
 	answer := json.RawMessage(`{"type":"object","properties":{"items":{"type":"array"},"truncated":{"type":"boolean"}},"required":["items","truncated"]}`)
-	var set bootstrap.ToolSet
+	var set toolset.Set
 	for _, about := range []tool.Description{
 		{Name: "demo_query", Title: "Query", Text: "Finds rows.", DataSources: []string{"shop"}},
 		{Name: "demo_schema", Title: "Schema", Text: "Tells what can be found."},
 	} {
 		about.InputSchema, about.OutputSchema, about.ReadOnly = schema, answer, true
-		set.Entries = append(set.Entries, application.Entry{Executor: fake.NewExecutor(about, tool.Plan{}), Projector: fake.Projector{}})
+		set.Entries = append(set.Entries, toolset.Entry{Executor: fake.NewExecutor(about, tool.Plan{}), Projector: fake.Projector{}})
 	}
 	return set, nil
 }
@@ -106,7 +105,7 @@ func self(t *testing.T) string {
 
 // serve starts the service with the configuration and stops it when the test ends. tools are
 // built besides the repository's own.
-func serve(t *testing.T, path string, tools ...bootstrap.Builder) *service {
+func serve(t *testing.T, path string, tools ...func(toolset.Deps) (toolset.Set, error)) *service {
 	t.Helper()
 	c, err := config.Load(path, os.LookupEnv)
 	require.NoError(t, err)

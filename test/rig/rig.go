@@ -24,6 +24,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/toolset"
 	"github.com/toolboundary/toolboundary/test/contract/inboundtest"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
@@ -66,7 +67,7 @@ func New(t kit.T, opt application.Options) *Rig {
 	g.Tokens, err = agenttoken.New(g.Clock, agenttoken.Key{ID: "k1", Secret: bytes.Repeat([]byte("k"), agenttoken.MinSecretBytes)})
 	require.NoError(t, err)
 	catalogue, err := application.NewCatalogue(
-		application.Entry{Executor: g.Probe, Projector: fake.Projector{}}, application.Entry{Executor: g.Other, Projector: fake.Projector{}})
+		toolset.Entry{Executor: g.Probe, Projector: fake.Projector{}}, toolset.Entry{Executor: g.Other, Projector: fake.Projector{}})
 	require.NoError(t, err)
 	opt.MaxConcurrent = cmp.Or(opt.MaxConcurrent, 80)
 	g.maxConcurrent = opt.MaxConcurrent

@@ -16,6 +16,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports"
 	"github.com/toolboundary/toolboundary/ports/rowset"
+	"github.com/toolboundary/toolboundary/ports/toolset"
 	"github.com/toolboundary/toolboundary/test/contract/executortest"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 	"github.com/toolboundary/toolboundary/test/contract/projectortest"
@@ -52,7 +53,11 @@ func TestExecutor(t *testing.T) {
 	defer api.Close()
 	executortest.Test(t, executortest.Subject{
 		New: func(kit.T) ports.Executor {
-			made, _ := deploys.Build(config.Config{DataSources: config.Sources{"prod": &deploys.Source{URL: api.URL, Token: config.NewSecret("t0ken", "")}}}, nil)
+			prod := &deploys.Source{URL: api.URL, Token: config.NewSecret("t0ken", "")}
+			made, err := deploys.Build(map[string]*deploys.Source{"prod": prod}, toolset.Deps{})
+			if err != nil {
+				t.Fatal(err)
+			}
 			return made.Entries[0].Executor
 		},
 		Scope: tool.Scope{DataSources: []string{"prod"}},

@@ -12,16 +12,14 @@ import (
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
-	"go.uber.org/zap"
 
 	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
-	"github.com/toolboundary/toolboundary/application"
-	"github.com/toolboundary/toolboundary/cmd/app/bootstrap"
 	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports/rowset"
+	"github.com/toolboundary/toolboundary/ports/toolset"
 )
 
 // Source is a data source of the kind deploys.
@@ -43,9 +41,8 @@ func Kind() config.Kind {
 }
 
 // Build builds the tool over the configured sources.
-func Build(c config.Config, _ *zap.Logger) (bootstrap.ToolSet, error) {
-	made := Tool{config.SourcesOf[*Source](c.DataSources)}
-	return bootstrap.ToolSet{Entries: []application.Entry{{Executor: made, Projector: mysqlrows.Projector{}}}}, nil
+func Build(sources map[string]*Source, _ toolset.Deps) (toolset.Set, error) {
+	return toolset.Set{Entries: []toolset.Entry{{Executor: Tool{sources}, Projector: mysqlrows.Projector{}}}}, nil
 }
 
 // Tool is deploy_history.

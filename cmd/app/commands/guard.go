@@ -1,4 +1,4 @@
-package bootstrap
+package commands
 
 import (
 	"bufio"
@@ -11,11 +11,12 @@ import (
 
 	"github.com/toolboundary/toolboundary/adapters/cli"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
+	"github.com/toolboundary/toolboundary/cmd/app/settings"
 	"github.com/toolboundary/toolboundary/config"
 )
 
-// question is one line of the guard command's input. Other members are ignored, so that
-// corpora with labels can be fed as they are.
+// question is one line of the guard command's input. Other members are ignored, so that a corpus
+// with labels can be used as it is.
 type question struct {
 	ID     json.RawMessage   `json:"id"`
 	SQL    string            `json:"sql"`
@@ -35,29 +36,27 @@ type verdict struct {
 	MaxRows int             `json:"max_rows,omitempty"`
 }
 
+// lineage is one column of an accepted statement with the columns that it comes from.
 type lineage struct {
 	Heading   string   `json:"heading"`
 	Sources   []string `json:"sources,omitempty"`
 	Sensitive bool     `json:"sensitive,omitempty"`
 }
 
-// guard judges statements without a connection and without credentials.
-func (p *parts) guard(ctx context.Context, args cli.GuardArgs, s cli.Streams) error {
-	c, err := p.load(args.ConfigPath, config.WithoutSecrets())
+// Guard judges statements without a connection and without credentials.
+func (c MySQL) Guard(ctx context.Context, args cli.GuardArgs, s cli.Streams) error {
+	source, err := c.Loader.mysql(args.ConfigPath, args.DataSource, config.WithoutSecrets())
 	if err != nil {
 		return err
 	}
-	source, ok := config.SourcesOf[*config.MySQL](c.DataSources)[args.DataSource]
-	if !ok {
-		return cli.UsageError{Err: fmt.Errorf("there is no MySQL data source %q in %s; its data sources are %v", args.DataSource, args.ConfigPath, c.DataSources.IDs())}
-	}
-	g, err := sqlguard.New(policyOf(source))
+	g, err := sqlguard.New(settings.Policy(source))
 	if err != nil {
 		return cli.UsageError{Err: fmt.Errorf("data_sources.%s: %w", args.DataSource, err)}
 	}
 	return judgeLines(ctx, g, args.Explain, s)
 }
 
+// judgeLines reads questions and writes verdicts, one JSON object on each line.
 func judgeLines(ctx context.Context, g *sqlguard.Guard, explain bool, s cli.Streams) error {
 	in, out := bufio.NewReaderSize(s.In, 64<<10), bufio.NewWriter(s.Out)
 	enc := json.NewEncoder(out)
@@ -93,7 +92,8 @@ func judgeLines(ctx context.Context, g *sqlguard.Guard, explain bool, s cli.Stre
 	return ctx.Err()
 }
 
-func judgeLine(g *sqlguard.Guard, line []byte, explain bool) (verdict, bool) {
+// judgeLine judges one line; ok reports whether it holds a question.
+func judgeLine(g *sqlguard.Guard, line []byte, explain bool) (v verdict, ok bool) {
 	var q question
 	if json.Unmarshal(line, &q) != nil {
 		return verdict{ID: json.RawMessage("null"), Verdict: "reject", Reason: "REQUEST_INVALID"}, false
@@ -117,7 +117,7 @@ func judgeLine(g *sqlguard.Guard, line []byte, explain bool) (verdict, bool) {
 	if err != nil {
 		return reject(err)
 	}
-	v := verdict{ID: q.ID, Verdict: "accept", SQL: plan.SQL, Params: plan.Args}
+	v = verdict{ID: q.ID, Verdict: "accept", SQL: plan.SQL, Params: plan.Args}
 	if explain {
 		v.Tables, v.MaxRows = plan.Tables, plan.MaxRows
 		for _, c := range plan.Columns {
@@ -125,20 +125,4 @@ func judgeLine(g *sqlguard.Guard, line []byte, explain bool) (verdict, bool) {
 		}
 	}
 	return v, true
-}
-
-// policyOf returns the guard's policy of a configured data source.
-func policyOf(m *config.MySQL) sqlguard.Policy {
-	p := sqlguard.Policy{DefaultSchema: m.DefaultSchema, MaxRows: m.MaxRows}
-	if !m.Functions.Default {
-		p.Functions = append([]string{}, m.Functions.Names...)
-	}
-	for _, t := range m.Allow {
-		table := sqlguard.Table{Schema: t.Schema, Name: t.Name}
-		for _, c := range t.Columns {
-			table.Columns = append(table.Columns, sqlguard.Column{Name: c.Name, Sensitive: c.Sensitive, Type: c.Type, Comment: c.Comment})
-		}
-		p.Tables = append(p.Tables, table)
-	}
-	return p
 }
