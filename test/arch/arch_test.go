@@ -37,6 +37,8 @@ var layers = []layer{
 	{"config/strictyaml", []string{"config/strictyaml"}}, // knows nothing of the product
 	{"config", []string{"domain", "config"}},
 	{"test/contract", []string{"domain", "ports", "test/contract"}},
+	{"cmd/app/settings", []string{"domain", "ports", "application", "adapters", "config", "cmd/app/settings"}},
+	{"cmd/app/commands", []string{"domain", "ports", "application", "adapters", "config", "cmd/app/settings", "cmd/app/commands"}},
 	{"cmd/app", []string{""}},
 	{"test", []string{""}},
 }
@@ -152,10 +154,10 @@ func TestDomainIsPure(t *testing.T) {
 	}
 }
 
-func TestFxOnlyInCmdApp(t *testing.T) {
+func TestFxOnlyInBootstrap(t *testing.T) {
 	for _, p := range load(t) {
 		from := strings.TrimPrefix(p.ImportPath, module)
-		if within(from, "cmd/app") || within(from, "test") {
+		if within(from, "cmd/app/bootstrap") {
 			continue
 		}
 		for _, d := range p.Imports {
@@ -176,7 +178,9 @@ func TestRulesTellWrongFromRight(t *testing.T) {
 		{"adapters/httpapi", "application", true}, {"adapters/httpapi", "adapters/mcpserver", false}, {"config", "adapters/mysql", false},
 		{"config", "config/strictyaml", true}, {"config/strictyaml", "config", false}, {"config/strictyaml", "domain/limits", false},
 		{"adapters/mysql", "config/strictyaml", false}, {"config/strictyaml/more", "config/strictyaml", true},
-		{"cmd/app/bootstrap", "config", true}, {"test/contract/kit", "adapters/memory", false}, {"elsewhere", "domain", false},
+		{"cmd/app/bootstrap", "config", true}, {"cmd/app/commands", "cmd/app/settings", true}, {"cmd/app/settings", "cmd/app/commands", false},
+		{"cmd/app/commands", "cmd/app/bootstrap", false}, {"adapters/mysql/operator", "adapters/mysql", true}, {"adapters/apiclient", "config", false},
+		{"ports/toolset", "config", false}, {"test/contract/kit", "adapters/memory", false}, {"elsewhere", "domain", false},
 	} {
 		require.Equal(t, c.ok, mayImport(c.from, c.to), "%s → %s", c.from, c.to)
 	}
