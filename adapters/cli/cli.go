@@ -35,6 +35,7 @@ type Streams struct {
 // UsageError marks an error of the command line or of the configuration: exit code 2.
 type UsageError struct{ Err error }
 
+// Error returns the text of the error itself.
 func (e UsageError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error itself.

@@ -24,7 +24,7 @@
 //	server/connector.go   dialling and logging in
 //	server/session.go     pinning a session and reading it back; statements of the service
 //	server/account.go     what the account may do besides reading
-//	server/kill.go        stopping a statement on the server
+//	server/kill.go        stopping a statement on the server, and seeing whether it runs
 //	server/wire.go        the TCP connection: bounded, and cut from another goroutine
 //	server/errors.go      why no session could be opened
 //	server/reasons.go     why a statement failed: error numbers → codes and reasons

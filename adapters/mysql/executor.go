@@ -86,7 +86,8 @@ func (t *Executor) Describe() tool.Description {
 		InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 			`"data_source":{"type":"string","description":"id of the data source"},` +
 			`"sql":{"type":"string","description":"one SELECT statement in MySQL's dialect"},` +
-			`"params":{"type":"array","items":{"type":["string","number","boolean","null"]},"description":"values of the ? placeholders, in order"}},` +
+			`"params":{"type":"array","items":{"type":["string","number","boolean","null"]},` +
+			`"description":"values of the ? placeholders, in order"}},` +
 			`"required":["data_source","sql"],"additionalProperties":false}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{` +
 			`"columns":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"type":"array"}},` +
@@ -139,7 +140,8 @@ func (t *Executor) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, er
 // prepare judges a statement.
 func (d dataSource) prepare(sql string, params []sqlguard.Param) (*sqlguard.Plan, error) {
 	if d.guard == nil {
-		return nil, fault.Because(fault.QueryRejected, string(sqlguard.ReasonUnknownTable), "no table of this data source is available")
+		return nil, fault.Because(fault.QueryRejected, string(sqlguard.ReasonUnknownTable),
+			"no table of this data source is available")
 	}
 	plan, err := d.guard.Prepare(sql, params)
 	if err != nil {

@@ -57,13 +57,14 @@ const systemSchemas = "'information_schema', 'mysql', 'performance_schema', 'sys
 func Read(ctx context.Context, db Database, schemas ...string) ([]Relation, error) {
 	var found []Relation
 	at := map[[2]string]int{}
-	err := db.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_ROWS, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA NOT IN ("+systemSchemas+")", func(r []string) error {
+	err := db.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_ROWS, TABLE_COMMENT "+
+		"FROM information_schema.TABLES WHERE TABLE_SCHEMA NOT IN ("+systemSchemas+")", func(r []string) error {
 		if r[2] == "SEQUENCE" || len(schemas) > 0 && !slices.Contains(schemas, r[0]) {
 			return nil
 		}
 		one := Relation{Schema: r[0], Name: r[1], View: strings.Contains(r[2], "VIEW"), Rows: r[3], Comment: r[4]}
 		if one.View {
-			one.Comment, one.Rows = "", "" // the server's own words
+			one.Comment, one.Rows = "", "" // of a view they are the server's, not its author's
 		}
 		at[[2]string{r[0], r[1]}] = len(found)
 		found = append(found, one)
@@ -72,7 +73,9 @@ func Read(ctx context.Context, db Database, schemas ...string) ([]Relation, erro
 	if err != nil {
 		return nil, err
 	}
-	err = db.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, COLUMN_COMMENT FROM information_schema.COLUMNS WHERE TABLE_SCHEMA NOT IN ("+systemSchemas+") ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION", func(r []string) error {
+	err = db.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, COLUMN_COMMENT "+
+		"FROM information_schema.COLUMNS WHERE TABLE_SCHEMA NOT IN ("+systemSchemas+") "+
+		"ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION", func(r []string) error {
 		if i, ok := at[[2]string{r[0], r[1]}]; ok {
 			found[i].Columns = append(found[i].Columns, Column{Name: r[2], Type: r[3], Comment: r[4]})
 		}
@@ -84,7 +87,7 @@ func Read(ctx context.Context, db Database, schemas ...string) ([]Relation, erro
 	return found, err
 }
 
-// fold maps ASCII capitals to small letters: how far column names are case-insensitive.
+// fold maps ASCII capitals to small letters: column names that fold alike are the same.
 func fold(name string) string {
 	return strings.Map(func(c rune) rune {
 		if 'A' <= c && c <= 'Z' {

@@ -24,8 +24,9 @@ const (
 	maxName  = 64
 )
 
-// Draft returns the keys allow, left_out and views of a data source as YAML, indented to stand
-// below its id, with comments for whoever reviews them. The same schema gives the same text.
+// Draft returns the keys allow, left_out and views of a data source as YAML, indented for the
+// section of the data source, with comments for whoever reviews them. The same schema gives the
+// same text.
 func Draft(relations []Relation, o DraftOptions) string {
 	d := &draft{options: o}
 	for _, r := range relations {
@@ -42,7 +43,7 @@ type draft struct {
 
 func (d *draft) text(relations []Relation) string {
 	var b strings.Builder
-	b.WriteString("    # Review this: agents may read what stands below allow, and nothing else.\n" +
+	b.WriteString("    # Review this: agents may read what is listed below allow, and nothing else.\n" +
 		"    # To allow a column, move its line from left_out to allow; {column: x, sensitive: true} shows it redacted.\n")
 	if d.options.DefaultSchema && len(d.tables) > 0 {
 		best := ""
@@ -59,16 +60,39 @@ func (d *draft) text(relations []Relation) string {
 		b.WriteString("    allow:\n" + d.allow.String())
 	}
 	if d.view.Len() > 0 {
-		b.WriteString("    # Known to be views: allowlist check reports a table that became one.\n    views:\n" + d.view.String())
+		b.WriteString("    # Known to be views: allowlist check reports a table that became one.\n" +
+			"    views:\n" + d.view.String())
 	}
 	if d.leftOut.Len() > 0 {
-		b.WriteString("    # Known and not readable; allowlist check reports columns that stand in neither list.\n    left_out:\n" + d.leftOut.String())
+		b.WriteString("    # Known and not readable; allowlist check reports columns that are in neither list.\n" +
+			"    left_out:\n" + d.leftOut.String())
 	}
 	return b.String()
 }
 
+// relation drafts one table or view.
 func (d *draft) relation(r Relation) {
-	key := key(r.Schema, r.Name)
+	key, what := key(r.Schema, r.Name), described(r)
+	allowed, leftOut := columns(r)
+	if off := d.off(r, allowed); off != "" {
+		fmt.Fprintf(&d.allow, "      # left out, %s: %s; %s\n", what, remark(key), off)
+		return
+	}
+	fmt.Fprintf(&d.allow, "      # %s\n      %s:\n%s", what, key, allowed)
+	if leftOut != "" {
+		fmt.Fprintf(&d.leftOut, "      %s:\n%s", key, leftOut)
+	}
+	if r.View {
+		fmt.Fprintf(&d.view, "      - %s\n", key)
+	}
+	if d.tables == nil {
+		d.tables = map[string]int{}
+	}
+	d.tables[r.Schema]++
+}
+
+// described says what a relation is, for a comment.
+func described(r Relation) string {
 	what := "table"
 	if r.View {
 		what = "VIEW"
@@ -79,44 +103,42 @@ func (d *draft) relation(r Relation) {
 	if r.Comment != "" {
 		what += "; " + remark(r.Comment)
 	}
-	var allowed, left strings.Builder
+	return what
+}
+
+// item begins a line that lists a column.
+const item = "        - "
+
+// columns returns the lines of a relation's columns: those to allow and those to leave out.
+func columns(r Relation) (allowed, leftOut string) {
+	var in, out strings.Builder
 	for _, c := range r.Columns {
 		why := sensitive(c)
 		switch {
 		case !nameable(c.Name) || privateName.MatchString(c.Name):
-			fmt.Fprintf(&allowed, "        # the column %s cannot be listed: rename it, or read it through a view\n", strconv.Quote(c.Name))
+			fmt.Fprintf(&in, "        # the column %s cannot be listed: rename it, or read it through a view\n", strconv.Quote(c.Name))
 		case why != "":
-			fmt.Fprintf(&left, "        - %s # %s: %s\n", scalar(c.Name), remark(c.Type), why)
+			fmt.Fprintf(&out, item+"%s # %s: %s\n", scalar(c.Name), remark(c.Type), why)
 		default:
-			fmt.Fprintf(&allowed, "        - %s\n", columnLine(c))
+			fmt.Fprintf(&in, item+"%s\n", columnLine(c))
 		}
 	}
-	off := ""
+	return in.String(), out.String()
+}
+
+// off says why all of a relation is left out, or returns "".
+func (d *draft) off(r Relation, allowed string) string {
 	switch {
 	case !nameable(r.Schema) || !nameable(r.Name):
-		off = "a name that cannot be listed"
+		return "a name that cannot be listed"
 	case r.View && !d.options.Views:
-		off = "a view reads with its definer's rights and may show columns under other names (--views turns views on)"
+		return "a view reads with its definer's rights and may show columns under other names (--views turns views on)"
 	case secretive(r.Name):
-		off = "its name says that it holds secrets"
-	case !strings.Contains(allowed.String(), "        - "):
-		off = "every column looks sensitive, or none can be listed"
+		return "its name says that it holds secrets"
+	case !strings.Contains(allowed, item):
+		return "every column looks sensitive, or none can be listed"
 	}
-	if off != "" {
-		fmt.Fprintf(&d.allow, "      # left out, %s: %s; %s\n", what, remark(key), off)
-		return
-	}
-	fmt.Fprintf(&d.allow, "      # %s\n      %s:\n%s", what, key, allowed.String())
-	if left.Len() > 0 {
-		fmt.Fprintf(&d.leftOut, "      %s:\n%s", key, left.String())
-	}
-	if r.View {
-		fmt.Fprintf(&d.view, "      - %s\n", key)
-	}
-	if d.tables == nil {
-		d.tables = map[string]int{}
-	}
-	d.tables[r.Schema]++
+	return ""
 }
 
 func columnLine(c Column) string {
@@ -140,7 +162,8 @@ var (
 // scalar writes text so that YAML reads the same text.
 func scalar(text string) string {
 	word := []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
-	if (plainWord.MatchString(text) || plainType.MatchString(text) || plainKey.MatchString(text)) && !slices.Contains(word, strings.ToLower(text)) {
+	plain := plainWord.MatchString(text) || plainType.MatchString(text) || plainKey.MatchString(text)
+	if plain && !slices.Contains(word, strings.ToLower(text)) {
 		return text
 	}
 	return strconv.Quote(text)
@@ -158,7 +181,8 @@ func part(name string) string {
 
 // nameable reports whether a configuration can list the name.
 func nameable(name string) bool {
-	return name != "" && name != "*" && utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName && strings.TrimSpace(name) == name &&
+	return name != "" && name != "*" && utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName &&
+		strings.TrimSpace(name) == name &&
 		!strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r > 0xFFFF })
 }
 
@@ -171,7 +195,7 @@ func shown(text string) string {
 	return string(clean)
 }
 
-// remark makes text fit for a YAML comment.
+// remark returns text as it can be written in a YAML comment: on one line, and not too long.
 func remark(text string) string {
 	clean := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }), " "))
 	if len(clean) > 80 {

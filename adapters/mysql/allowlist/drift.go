@@ -41,8 +41,8 @@ func (d Drift) Broken() bool { return missing(d.Kind) || d.Kind == Unreadable }
 // Report is what Check found.
 type Report struct {
 	Drifts []Drift `json:"drifts"`
-	// Tables is how many allowlisted tables were looked at, Unlisted how many others the
-	// account sees in the same schemas: no drift, they are not readable.
+	// Tables is how many allowlisted tables were compared, Unlisted how many others the account
+	// sees in the same schemas; they are no drift, because agents cannot read them.
 	Tables   int `json:"tables"`
 	Unlisted int `json:"unlisted_tables"`
 	// Restricted tells that the account was granted single columns, so that new columns are
@@ -65,25 +65,29 @@ func Check(ctx context.Context, db Database, listed Listed) (Report, error) {
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		if slices.ContainsFunc(r.Drifts, func(d Drift) bool { return d.Broken() && strings.HasPrefix(d.Where+".", t.full()+".") }) {
-			continue // and so it cannot be read
+		broken := func(d Drift) bool { return d.Broken() && strings.HasPrefix(d.Where+".", t.full()+".") }
+		if slices.ContainsFunc(r.Drifts, broken) {
+			continue // it cannot be read, which is reported already
 		}
 		if err := db.Query(ctx, t.probe(), func([]string) error { return nil }); err != nil {
-			r.Drifts = append(r.Drifts, Drift{Unreadable, t.full(), "The account cannot read the listed columns, or the view behind the name is broken.",
-				"Run what allowlist grants prints, or mend the view."})
+			r.Drifts = append(r.Drifts, Drift{
+				Unreadable, t.full(), "The account cannot read the listed columns, or the view behind the name is broken.",
+				"Run what allowlist grants prints, or fix the view.",
+			})
 		}
 	}
 	return r, nil
 }
 
-// restricted reports whether the account was granted single columns. An engine that does not say
-// grants none.
+// restricted reports whether the account was granted single columns; when the server does not
+// say, it was not.
 func restricted(ctx context.Context, db Database) bool {
 	// CURRENT_USER() is user@host, and a grantee 'user'@'host'; both parts may hold an @.
 	const host = "SUBSTRING_INDEX(CURRENT_USER(), '@', -1)"
 	const user = "LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(" + host + ") - 1)"
 	found := false
-	err := db.Query(ctx, "SELECT GRANTEE FROM information_schema.COLUMN_PRIVILEGES WHERE GRANTEE = CONCAT('''', "+user+", '''@''', "+host+", '''') LIMIT 1", func([]string) error {
+	err := db.Query(ctx, "SELECT GRANTEE FROM information_schema.COLUMN_PRIVILEGES "+
+		"WHERE GRANTEE = CONCAT('''', "+user+", '''@''', "+host+", '''') LIMIT 1", func([]string) error {
 		found = true
 		return nil
 	})
@@ -108,11 +112,13 @@ func Compare(listed Listed, relations []Relation) Report {
 		ours[t.Schema] = true
 	}
 	if s := listed.DefaultSchema; s != "" && !c.schemas[s] && !ours[s] {
-		c.add(SchemaGone, s, "The default schema does not exist, or the account may see nothing in it.", "Correct default_schema.")
+		c.add(SchemaGone, s, "The default schema does not exist, or the account may see nothing in it.",
+			"Correct default_schema.")
 	}
 	report := Report{Drifts: c.drifts, Tables: len(listed.Tables)}
 	for _, r := range relations {
-		if ours[r.Schema] && !slices.ContainsFunc(listed.Tables, func(t ListedTable) bool { return t.Schema == r.Schema && t.Name == r.Name }) {
+		same := func(t ListedTable) bool { return t.Schema == r.Schema && t.Name == r.Name }
+		if ours[r.Schema] && !slices.ContainsFunc(listed.Tables, same) {
 			report.Unlisted++
 		}
 	}
@@ -151,12 +157,14 @@ func (c *comparison) table(t ListedTable) {
 	}
 	switch {
 	case r.View && !t.View:
-		c.add(BecameView, t.full(), "This is a view, which reads with its definer's rights.", "List it below views if that is meant, or remove it from allow.")
+		c.add(BecameView, t.full(), "This is a view, which reads with its definer's rights.",
+			"List it below views if that is intended, or remove it from allow.")
 	case !r.View && t.View:
-		c.add(BecameTable, t.full(), "This is a table, but stands below views.", "Remove it from views.")
+		c.add(BecameTable, t.full(), "This is a table, but it is listed below views.", "Remove it from views.")
 	}
 	if r.View && len(r.Columns) == 0 {
-		c.add(Unreadable, t.full(), "The view is broken: what it reads is gone, or its definer may not read it.", "Mend the view, or remove it from allow.")
+		c.add(Unreadable, t.full(), "The view is broken: what it reads is gone, or its definer may not read it.",
+			"Fix the view, or remove it from allow.")
 		return
 	}
 	known := map[string]bool{}
@@ -167,30 +175,37 @@ func (c *comparison) table(t ListedTable) {
 	for _, name := range t.LeftOut {
 		known[fold(name)] = true
 		if !slices.ContainsFunc(r.Columns, func(have Column) bool { return fold(have.Name) == fold(name) }) {
-			c.add(LeftOutGone, t.full()+"."+name, "The column is left out, and does not exist or is hidden from the account.", "Remove it from left_out if it is gone.")
+			c.add(LeftOutGone, t.full()+"."+name, "The column is left out, and does not exist or is hidden from the account.",
+				"Remove it from left_out if it is gone.")
 		}
 	}
 	for _, have := range r.Columns {
-		if known[fold(have.Name)] {
-			continue
+		if !known[fold(have.Name)] {
+			c.unknown(t, have)
 		}
-		fix := "Add it to allow, or to left_out."
-		if why := sensitive(have); why != "" {
-			fix = "It looks like " + why + ": add it to left_out, or to allow with sensitive: true."
-		}
-		c.add(NewColumn, t.full()+"."+have.Name, "The column stands neither in allow nor in left_out.", fix)
 	}
+}
+
+// unknown reports a column that the allowlist does not name.
+func (c *comparison) unknown(t ListedTable, have Column) {
+	fix := "Add it to allow, or to left_out."
+	if why := sensitive(have); why != "" {
+		fix = "It looks like " + why + ": add it to left_out, or to allow with sensitive: true."
+	}
+	c.add(NewColumn, t.full()+"."+have.Name, "The column is neither in allow nor in left_out.", fix)
 }
 
 func (c *comparison) absent(t ListedTable) {
 	for _, r := range c.relations {
 		if fold(r.Schema) == fold(t.Schema) && fold(r.Name) == fold(t.Name) {
-			c.add(TableCase, t.full(), "The database spells it "+r.Schema+"."+r.Name+"; the allowlist is exact.", "Write it as the database does.")
+			c.add(TableCase, t.full(), "The database spells it "+r.Schema+"."+r.Name+"; the allowlist is exact.",
+				"Write it as the database does.")
 			return
 		}
 	}
 	if !c.schemas[t.Schema] {
-		c.add(SchemaGone, t.full(), "The schema does not exist, or the account may see nothing in it.", "Remove its tables from allow, or grant them.")
+		c.add(SchemaGone, t.full(), "The schema does not exist, or the account may see nothing in it.",
+			"Remove its tables from allow, or grant them.")
 		return
 	}
 	c.add(TableGone, t.full(), "The table does not exist, or the account may not see it.", "Remove it from allow, or grant it.")
@@ -202,21 +217,27 @@ func (c *comparison) column(t ListedTable, r *Relation, listed ListedColumn) {
 	if i < 0 {
 		i = slices.IndexFunc(r.Columns, func(have Column) bool { return fold(have.Name) == fold(listed.Name) })
 		if i < 0 {
-			c.add(ColumnGone, where, "The column does not exist, or the account may not see it: queries that use it fail.", "Remove it from allow, or grant it.")
+			c.add(ColumnGone, where, "The column does not exist, or the account may not see it: queries that use it fail.",
+				"Remove it from allow, or grant it.")
 			return
 		}
-		c.add(ColumnCase, where, "The database spells it "+r.Columns[i].Name+"; agents are shown the allowlist's spelling.", "Write it as the database does.")
+		c.add(ColumnCase, where, "The database spells it "+r.Columns[i].Name+"; agents are shown the allowlist's spelling.",
+			"Write it as the database does.")
 	}
 	have := r.Columns[i].Type
 	if listed.Type != "" && normal(listed.Type) != normal(shown(have)) {
-		c.add(TypeChanged, where, "The type is "+shown(have)+", and the allowlist says "+listed.Type+".", "Correct the type, after a look at what the column holds now.")
+		c.add(TypeChanged, where, "The type is "+shown(have)+", and the allowlist says "+listed.Type+".",
+			"Look at what the column holds now, then correct the type.")
 	}
 }
 
 var width = regexp.MustCompile(`\b((?:tiny|small|medium|big)?int|year)\([0-9]+\)`)
 
-// normal makes types comparable across products: MySQL 8 writes no display widths, MariaDB does.
+// normal makes types comparable across products: MariaDB writes display widths, MySQL 8 does not.
 func normal(text string) string {
 	text = width.ReplaceAllString(strings.ToLower(strings.Join(strings.Fields(text), " ")), "$1")
-	return cmp.Or(map[string]string{"integer": "int", "integer unsigned": "int unsigned", "boolean": "tinyint", "bool": "tinyint"}[text], text)
+	other := map[string]string{
+		"integer": "int", "integer unsigned": "int unsigned", "boolean": "tinyint", "bool": "tinyint",
+	}
+	return cmp.Or(other[text], text)
 }

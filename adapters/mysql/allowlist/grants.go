@@ -14,7 +14,8 @@ type Account struct {
 	RequireTLS bool
 }
 
-// Check says what is wrong with the account's name, or nothing. MySQL's limit is the stricter.
+// Check returns what is wrong with the account's name, or "". The limits are MySQL's, which are
+// stricter than MariaDB's.
 func (a Account) Check() string {
 	odd := func(s string) bool {
 		return strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == '\'' || r == '\\' })
@@ -28,21 +29,23 @@ func (a Account) Check() string {
 	return ""
 }
 
+// String returns the account as SQL writes it.
 func (a Account) String() string { return "'" + a.User + "'@'" + a.Host + "'" }
 
 // Grants returns the statements, for MySQL 8 and MariaDB, that make an account which may read
 // the allowlisted columns and nothing else. They can be repeated: the account then has what the
-// allowlist says now. The password comes from the session variable @password, so that it stands
-// in no file and no list of processes; without it the script stops.
+// allowlist says now. The password comes from the session variable @password, so that it is in no
+// file and in no list of processes; without it the script stops.
 func Grants(a Account, listed Listed) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- The allowlist as privileges of %s, for MySQL 8 and MariaDB. Run it as an administrator.\n"+
-		"-- Its password comes from a session variable, so that it stands in no file:\n"+
+		"-- Its password comes from a session variable, so that it is in no file:\n"+
 		"--   (echo \"SET @password = '…';\"; toolboundary allowlist grants …) | mariadb …\n"+
 		"-- An account that exists keeps its password, and loses every privilege that is not listed here.\n", a)
 	create := fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY ", a)
 	fmt.Fprintf(&b, "SET @toolboundary_create = CONCAT('%s', QUOTE(@password));\n", strings.ReplaceAll(create, "'", "''"))
-	b.WriteString("PREPARE toolboundary_create FROM @toolboundary_create;\nEXECUTE toolboundary_create;\nDEALLOCATE PREPARE toolboundary_create;\n" +
+	b.WriteString("PREPARE toolboundary_create FROM @toolboundary_create;\nEXECUTE toolboundary_create;\n" +
+		"DEALLOCATE PREPARE toolboundary_create;\n" +
 		"SET @toolboundary_create = NULL, @password = NULL;\n")
 	if a.RequireTLS {
 		fmt.Fprintf(&b, "ALTER USER %s REQUIRE SSL;\n", a)

@@ -1,5 +1,5 @@
 // Package schematool is the tool mysql_schema: it shows an agent the allowlist, step by step,
-// so that it need not guess names.
+// so that it does not have to guess names.
 //
 // Nothing but the allowlist is shown, and no connection is taken: types and comments come from
 // the configuration. What is not on the list is answered as if it did not exist.
@@ -27,7 +27,7 @@ import (
 // Name is the tool's name.
 const Name = "mysql_schema"
 
-// Tool answers from the guards' allowlists. It is immutable and safe for concurrent use.
+// Executor is mysql_schema: it answers from the guards' allowlists. It is immutable and safe for concurrent use.
 type Executor struct {
 	guards map[string]*sqlguard.Guard
 }
@@ -41,11 +41,14 @@ func New(guards map[string]*sqlguard.Guard) *Executor { return &Executor{guards:
 func (t *Executor) Describe() tool.Description {
 	return tool.Description{
 		Name: Name, Title: "MySQL schema", ReadOnly: true, DataSources: slices.Sorted(maps.Keys(t.guards)),
-		Text: "What mysql_query may read. Without arguments: the data sources. With data_source: its tables and columns. With table too: each column's type and comment. Columns marked * are sensitive: select them as they are; values come back redacted.",
+		Text: "What mysql_query may read. Without arguments: the data sources. With data_source: its tables and columns. " +
+			"With table too: each column's type and comment. " +
+			"Columns marked * are sensitive: select them as they are; values come back redacted.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"data_source":{"type":"string"},` +
 			`"table":{"type":"string","description":"table or schema.table"}},"additionalProperties":false}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{"columns":{"type":"array","items":{"type":"string"}},` +
-			`"rows":{"type":"array","items":{"type":"array"}},"returned":{"type":"integer"},"truncated":{"type":"boolean"}},"required":["columns","rows","returned","truncated"]}`),
+			`"rows":{"type":"array","items":{"type":"array"}},"returned":{"type":"integer"},"truncated":{"type":"boolean"}},` +
+			`"required":["columns","rows","returned","truncated"]}`),
 	}
 }
 
@@ -68,9 +71,11 @@ const maxRows = 2000
 func (t *Executor) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, error) {
 	var req request
 	if err := jsonv2.Unmarshal(raw, &req, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return tool.Plan{}, fault.Because(fault.RequestInvalid, "MEMBERS", "mysql_schema takes data_source and table, both optional strings").WithCause(err)
+		return tool.Plan{}, fault.Because(fault.RequestInvalid, "MEMBERS",
+			"mysql_schema takes data_source and table, both optional strings").WithCause(err)
 	}
-	granted := slices.DeleteFunc(slices.Sorted(maps.Keys(t.guards)), func(id string) bool { return scope.Check(id) != nil })
+	hidden := func(id string) bool { return scope.Check(id) != nil }
+	granted := slices.DeleteFunc(slices.Sorted(maps.Keys(t.guards)), hidden)
 	if req.DataSource == nil && req.Table == nil {
 		return plan("", t.sources(granted)), nil
 	}

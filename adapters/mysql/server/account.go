@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// privilegeUnknown stands for what could not be found out.
+// privilegeUnknown is listed when the server does not say what the account may do.
 const privilegeUnknown = "UNKNOWN"
 
 // BeyondRead returns what the account may do besides SELECT, sorted: names of privileges, ROLE
@@ -46,7 +46,7 @@ func (s *Session) listedPrivileges(ctx context.Context) []string {
 }
 
 // grantBeyondRead reads one line of SHOW GRANTS: GRANT privileges ON what TO whom, GRANT role
-// TO whom, or SET DEFAULT ROLE. What it cannot read is UNKNOWN.
+// TO whom, or SET DEFAULT ROLE. A line of any other form is UNKNOWN.
 func grantBeyondRead(line string, rolesExpanded bool) []string {
 	if strings.HasPrefix(line, "SET DEFAULT ROLE ") {
 		return nil
@@ -86,7 +86,7 @@ func onlyBeyond(privileges []string) []string {
 	return beyond
 }
 
-// cutOutside cuts s at the first sep that stands outside quotes and parentheses.
+// cutOutside cuts s at the first sep outside quotes and parentheses.
 func cutOutside(s, sep string) (before, after string, found bool) {
 	i := outside(s, func(rest string) bool { return strings.HasPrefix(rest, sep) })
 	if i < 0 {

@@ -44,7 +44,8 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, fault.Wrap(fault.ExecutionCancelled, Phase("connect"))
 	}
 	f := connectFault(err)
-	c.pool.log.Warn("cannot connect to the data source", zap.String("kind", f.Reason), zap.Uint16("mysql_error", ErrorNumber(err)))
+	c.pool.log.Warn("cannot connect to the data source",
+		zap.String("kind", f.Reason), zap.Uint16("mysql_error", ErrorNumber(err)))
 	return nil, f
 }
 

@@ -117,7 +117,8 @@ func connectFault(err error) *fault.Error {
 // isLogin reports whether the account could not be read, or the driver refused to log in.
 func isLogin(err error) bool {
 	for _, e := range []error{
-		errAccount, driverpkg.ErrNativePassword, driverpkg.ErrOldPassword, driverpkg.ErrCleartextPassword, driverpkg.ErrUnknownPlugin,
+		errAccount, driverpkg.ErrNativePassword, driverpkg.ErrOldPassword, driverpkg.ErrCleartextPassword,
+		driverpkg.ErrUnknownPlugin,
 	} {
 		if errors.Is(err, e) {
 			return true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"strconv"
 
 	parser "github.com/pingcap/tidb/pkg/parser/mysql"
@@ -76,4 +77,23 @@ func (s *Session) killOnce(ctx context.Context) error {
 		return errKillRefused
 	}
 	return failed
+}
+
+// Running returns the text of the statement that the server's process list shows for the
+// session, or "". It asks over another connection; the error is a fault when none could be opened.
+func (s *Session) Running(ctx context.Context) (text string, err error) {
+	conn, err := s.pool.killers.Conn(ctx)
+	if err != nil {
+		return "", s.pool.noSession(ctx, err)
+	}
+	defer conn.Close()
+	err = conn.Raw(func(dc any) error {
+		list := fmt.Sprintf("SELECT INFO FROM information_schema.PROCESSLIST WHERE ID = %d", s.id)
+		rows, err := dc.(*Session).Texts(ctx, list)
+		if len(rows) > 0 {
+			text = rows[0][0]
+		}
+		return err
+	})
+	return text, err
 }

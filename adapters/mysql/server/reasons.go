@@ -32,7 +32,7 @@ func full(n uint16) bool {
 // stopped reports whether the server stopped the statement at its own time limit.
 func stopped(n uint16) bool { return n == errStatementTimeout || n == parser.ErrMaxExecTimeExceeded }
 
-// shuttingDown reports whether the server ended the session for reasons of its own.
+// shuttingDown reports whether the server ended the session by itself.
 func shuttingDown(n uint16) bool {
 	return n == parser.ErrServerShutdown || n == parser.ErrNormalShutdown || n == parser.ErrShutdownComplete ||
 		n == errSessionKilled || n == errClientTimeout

@@ -34,7 +34,7 @@ var (
 	_ driver.Validator       = (*Session)(nil)
 )
 
-// flavour is how a product spells what differs.
+// flavour is how a product spells what differs between products.
 type flavour struct {
 	product string
 	// timeLimit is the session variable of the server's time limit, counted in unit.
@@ -50,14 +50,15 @@ const (
 	productMySQL   = "MySQL"
 )
 
-// flavourOf tells MariaDB by its version. MariaDB's ONLY_FULL_GROUP_BY refuses the commonest
-// of queries (a name beside a grouped primary key), so only MySQL gets it.
+// flavourOf recognises MariaDB by its version. MariaDB's ONLY_FULL_GROUP_BY refuses a very common
+// query (a name beside a grouped primary key), so only MySQL gets it.
 func flavourOf(version string) flavour {
 	modes := []string{"STRICT_TRANS_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION"}
 	if strings.Contains(version, productMariaDB) {
 		return flavour{productMariaDB, "max_statement_time", time.Second, "tx_read_only", modes}
 	}
-	return flavour{productMySQL, "max_execution_time", time.Millisecond, "transaction_read_only", append(modes, "ONLY_FULL_GROUP_BY")}
+	modes = append(modes, "ONLY_FULL_GROUP_BY")
+	return flavour{productMySQL, "max_execution_time", time.Millisecond, "transaction_read_only", modes}
 }
 
 // limitText writes d in the variable's unit, never as zero, which would mean no limit.
@@ -89,24 +90,6 @@ func (s *Session) Flooded() bool { return s.wire.flooded.Load() }
 // Cut closes the connection at once, from any goroutine; unread bytes make the server see a
 // reset. The session cannot be used again.
 func (s *Session) Cut() { _ = s.wire.Close() }
-
-// Running returns the text of the statement that the server's process list shows for the
-// session, or "". It asks over another connection; the error is a fault when none could be opened.
-func (s *Session) Running(ctx context.Context) (text string, err error) {
-	conn, err := s.pool.killers.Conn(ctx)
-	if err != nil {
-		return "", s.pool.noSession(ctx, err)
-	}
-	defer conn.Close()
-	err = conn.Raw(func(dc any) error {
-		rows, err := dc.(*Session).Texts(ctx, fmt.Sprintf("SELECT INFO FROM information_schema.PROCESSLIST WHERE ID = %d", s.id))
-		if len(rows) > 0 {
-			text = rows[0][0]
-		}
-		return err
-	})
-	return text, err
-}
 
 // identify asks which server this is, and which connection on it.
 func (s *Session) identify(ctx context.Context) error {
@@ -144,8 +127,8 @@ func (s *Session) pin(ctx context.Context, limit time.Duration, extraModes []str
 	return s.verify(ctx)
 }
 
-// verify reads the pinned state back: a proxy, an init_connect or an engine that accepts and
-// forgets would show here.
+// verify reads the pinned state back: it finds a proxy, an init_connect or an engine that accepts
+// settings and forgets them.
 func (s *Session) verify(ctx context.Context) error {
 	row, err := s.row(ctx, fmt.Sprintf("SELECT @@sql_mode, @@time_zone, @@autocommit, @@%s, @@character_set_client, "+
 		"@@character_set_connection, @@character_set_results, @@%s", s.readOnly, s.timeLimit), 8)
@@ -168,7 +151,7 @@ func (s *Session) verify(ctx context.Context) error {
 	return nil
 }
 
-var errUnexpected = errors.New("the server answered otherwise than expected")
+var errUnexpected = errors.New("the server did not answer as expected")
 
 func sameSet(a, b []string) bool {
 	a, b = slices.Compact(slices.Sorted(slices.Values(a))), slices.Compact(slices.Sorted(slices.Values(b)))
@@ -188,8 +171,8 @@ func (s *Session) SetLimit(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// ResetSession lets the driver notice a connection that the server has closed; it costs no
-// round trip.
+// ResetSession lets the driver notice a connection that the server has closed; it takes no round
+// trip.
 func (s *Session) ResetSession(ctx context.Context) error {
 	if r, ok := s.Conn.(driver.SessionResetter); ok {
 		return r.ResetSession(ctx)

@@ -31,7 +31,8 @@ func listen(
 ) {
 	servers := []*listener{newListener("listening", c.Server.Listen, h.API, c.Server.TLS, log)}
 	if c.Server.AdminListen != "" {
-		servers = append(servers, newListener("listening for operators", c.Server.AdminListen, h.Admin, config.ServerTLS{}, log))
+		admin := newListener("listening for operators", c.Server.AdminListen, h.Admin, config.ServerTLS{}, log)
+		servers = append(servers, admin)
 	}
 	lc.Append(fx.Hook{
 		OnStart: func(ctx context.Context) error {

@@ -111,12 +111,14 @@ func guardFault(at, message string) config.Problem {
 	switch {
 	case strings.HasPrefix(message, "function "):
 		known := strings.Join(sqlguard.KnownFunctions(), ", ")
-		return config.Problem{Path: at + ".functions", Message: message, Fix: "Remove it; these can be allowed: " + known + "."}
+		return config.Problem{
+			Path: at + ".functions", Message: message, Fix: "Remove it; these can be allowed: " + known + ".",
+		}
 	case isTable:
 		name, _, _ := strings.Cut(table, `"`)
 		return config.Problem{
 			Path: at + ".allow." + name, Message: message,
-			Fix: "Rename it in the database, or read it through a view with other names.",
+			Fix: "Rename it in the database, or read it through a view that uses other names.",
 		}
 	default:
 		return config.Problem{Path: at + ".allow", Message: message, Fix: "Correct the list."}

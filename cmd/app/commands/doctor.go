@@ -149,7 +149,8 @@ func (r *report) latency(trips []time.Duration) {
 	slices.Sort(trips)
 	median := trips[len(trips)/2].Round(10 * time.Microsecond)
 	if median >= slow {
-		r.warn("latency", "Run the service nearer to it: every tool call takes several round trips.", "a round trip takes %s", median)
+		r.warn("latency", "Run the service nearer to it: every tool call takes several round trips.",
+			"a round trip takes %s", median)
 		return
 	}
 	r.ok("latency", "a round trip takes %s", median)

@@ -182,7 +182,8 @@ func (e *mysqlExamination) allowlist(ctx context.Context, db *operator.Database)
 	}
 	switch {
 	case broken > 0:
-		e.fail("allowlist", fix, "it differs from the database in %d place(s), %d of which break queries", len(report.Drifts), broken)
+		e.fail("allowlist", fix, "it differs from the database in %d place(s), %d of which break queries",
+			len(report.Drifts), broken)
 	case len(report.Drifts) > 0:
 		e.warn("allowlist", fix, "it differs from the database in %d place(s)", len(report.Drifts))
 	default:

@@ -57,7 +57,7 @@ func (r *report) redis(ctx context.Context, s *redisstore.Store) {
 	r.latency([]time.Duration{facts.RoundTrip})
 	skew := facts.Skew.Round(time.Millisecond)
 	if skew.Abs() >= skewed {
-		r.warn("clock", "Let both machines follow a time server: deadlines are judged by the store's clock, tokens by this one's.",
+		r.warn("clock", "Let both machines follow a time server: the store's clock judges deadlines, this one's tokens.",
 			"its clock differs from this machine's by %s", skew)
 	} else {
 		r.ok("clock", "its clock differs from this machine's by %s", skew)

@@ -38,7 +38,9 @@ func Policy(m *config.MySQL) sqlguard.Policy {
 	for _, t := range m.Allow {
 		table := sqlguard.Table{Schema: t.Schema, Name: t.Name}
 		for _, c := range t.Columns {
-			table.Columns = append(table.Columns, sqlguard.Column{Name: c.Name, Sensitive: c.Sensitive, Type: c.Type, Comment: c.Comment})
+			table.Columns = append(table.Columns, sqlguard.Column{
+				Name: c.Name, Sensitive: c.Sensitive, Type: c.Type, Comment: c.Comment,
+			})
 		}
 		p.Tables = append(p.Tables, table)
 	}
