@@ -10,7 +10,8 @@ import (
 // Plan is a statement that may run.
 type Plan struct {
 	SQL     string // what runs; the agent's text never does
-	Args    []any  // for SQL's placeholders in order: nil, bool, string, int64, uint64 or float64
+	Asked   string // SQL with the agent's aliases in place of private names: to be read, never to run
+	Args    []any  // for the placeholders of SQL and Asked in order: nil, bool, string, int64, uint64 or float64
 	Columns []OutColumn
 	Tables  []string // schema.table of every table read, each once, in order of appearance
 	MaxRows int      // deliver at most so many rows
@@ -112,7 +113,7 @@ func (w *worker) verify(g *Guard, stmt *statement, text string) bool {
 }
 
 func (g *Guard) plan(stmt *statement, text string, markers []int32, params []Param) *Plan {
-	p := &Plan{SQL: text, MaxRows: int(min(stmt.limit, g.maxRows)), Probe: stmt.limit > g.maxRows}
+	p := &Plan{SQL: text, Asked: asked(stmt, text), MaxRows: int(min(stmt.limit, g.maxRows)), Probe: stmt.limit > g.maxRows}
 	p.Args = make([]any, len(markers))
 	for i, m := range markers {
 		p.Args[i] = params[m].value

@@ -2,13 +2,14 @@ package sqlguard
 
 import "strconv"
 
-// printer writes a statement as text. It never sees the agent's text except as literals: names come
-// from the allowlist or are private, every operator is in parentheses. Markers are numbered as they
-// are written.
+// printer writes a statement as text. It writes none of the agent's text except as literals: names
+// come from the allowlist or are private, every operator is in parentheses. Markers are numbered as
+// they are written. Only asked sets agents: what it prints is never sent to a server.
 type printer struct {
 	buf     []byte
 	markers []int32 // the param of each marker written
 	stmt    *statement
+	agents  bool // write the agent's aliases in place of private names
 }
 
 func (p *printer) print(s *statement) {
@@ -20,8 +21,7 @@ func (p *printer) print(s *statement) {
 	for i, f := range s.fields {
 		p.comma(i)
 		p.expr(f.expr)
-		p.text(" AS ")
-		p.private("`_o", i)
+		p.asField(i)
 	}
 	p.text(" FROM ")
 	s.from.print(p)
@@ -79,8 +79,7 @@ func (p *printer) list(list []expr) {
 
 func (x sourceRef) print(p *printer) {
 	p.text(p.stmt.sources[x.index].table.quoted)
-	p.text(" AS ")
-	p.private("`_t", x.index)
+	p.asSource(x.index)
 }
 
 func (x *join) print(p *printer) {
@@ -110,12 +109,12 @@ func (p *printer) expr(e expr) {
 }
 
 func (x columnRef) print(p *printer) {
-	p.private("`_t", x.source)
+	p.source(x.source)
 	p.text(".")
 	p.text(p.stmt.sources[x.source].table.quotedColumns[x.column])
 }
 
-func (x aliasRef) print(p *printer)  { p.private("`_o", x.field) }
+func (x aliasRef) print(p *printer)  { p.field(x.field) }
 func (nullLiteral) print(p *printer) { p.text("NULL") }
 
 func (x boolLiteral) print(p *printer) {
