@@ -49,8 +49,13 @@ func TestS26_ProjectorContract(t *testing.T) {
 		return b
 	}
 	projectortest.Test(t, projectortest.Subject{
-		Projector:  fake.Projector{},
-		Answer:     answer,
+		Projector: fake.Projector{},
+		Answer:    answer,
+		Empty: func(asked string) json.RawMessage {
+			b, err := json.Marshal(map[string]string{"asked": asked})
+			require.NoError(t, err)
+			return b
+		},
 		Sensitive:  func(text string) json.RawMessage { return answer(text) },
 		Malformed:  []json.RawMessage{json.RawMessage(`[`)},
 		Exceptions: map[string]string{"Project/HidesSensitiveValues": "the fake's answers have no sensitive part"},

@@ -93,7 +93,7 @@ func TestS36_WaitingEndsWithTheContext(t *testing.T) {
 func TestS13_ScriptedProjector(t *testing.T) {
 	p, err := fake.Projector{}.Project(json.RawMessage(`[1,"long text",3,4]`), tool.Bounds{Rows: 3, CellBytes: 7})
 	require.NoError(t, err)
-	require.Equal(t, evidence.Projection{AgentResult: json.RawMessage(`{"items":[1,"[cut]",3],"truncated":true}`), Status: evidence.Found}, p)
+	require.Equal(t, evidence.Projection{AgentResult: json.RawMessage(`{"items":[1,"[cut]",3],"truncated":true,"truncated_by":["cells"]}`), Status: evidence.Found}, p)
 	p, err = fake.Projector{}.Project(json.RawMessage(`null`), tool.Bounds{})
 	require.NoError(t, err)
 	require.Equal(t, evidence.Projection{AgentResult: json.RawMessage(`{"items":[],"truncated":false}`), Status: evidence.None}, p)

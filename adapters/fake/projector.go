@@ -14,6 +14,7 @@ import (
 
 // Projector shows {"items":[…],"truncated":…}: the elements of an answer that is an array,
 // else the answer as the one item; none for null. An item over bounds.CellBytes becomes "[cut]".
+// An answer {"asked":…} is empty and shows what was asked as its scope.
 //
 // An answer {"project":…} makes it misbehave: "panic" and "error" carry the answer's text,
 // "garbage" returns it as the result, "status" as the evidence status, and "oversize" ignores
@@ -59,40 +60,59 @@ func misbehave(m mischief, bounds tool.Bounds) (evidence.Projection, error) {
 }
 
 func project(raw json.RawMessage, bounds tool.Bounds) (evidence.Projection, error) {
-	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
-		items = []json.RawMessage{raw}
-	}
-	const open, closed = `{"items":[`, `],"truncated":false}`
-	room := limits.Default().AgentResult
-	if bounds.AgentResult > 0 {
-		room = bounds.AgentResult
-	}
-	if len(open)+len(closed) > int(room) {
-		return evidence.Projection{}, fault.New(fault.ResultTooLarge)
-	}
-	out, truncated, shown := []byte(open), false, 0
-	for _, item := range items {
-		if bounds.CellBytes > 0 && len(item) > bounds.CellBytes {
-			item, truncated = json.RawMessage(`"[cut]"`), true
-		}
-		if (bounds.Rows > 0 && shown == bounds.Rows) || len(out)+1+len(item)+len(closed) > int(room) {
-			truncated = true
-			break
-		}
-		if shown > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, item...)
-		shown++
-	}
-	end := closed
-	if truncated {
-		end = `],"truncated":true}`
-	}
+	items, open := itemsOf(raw)
 	status := evidence.Found
 	if len(items) == 0 {
 		status = evidence.None
 	}
-	return evidence.Projection{AgentResult: append(out, end...), Status: status}, nil
+	bounds = bounds.Or(tool.Bounds{Rows: len(items), CellBytes: len(raw), AgentResult: limits.Default().AgentResult})
+	by := "" // what cut the answer last
+	if len(items) > bounds.Rows {
+		items, by = items[:bounds.Rows], "items"
+	}
+	size := len(open)
+	for i, item := range items {
+		if len(item) > bounds.CellBytes {
+			items[i], by = json.RawMessage(`"[cut]"`), "cells"
+		}
+		size += len(items[i]) + len(`,`)
+	}
+	n := len(items)
+	for ; n > 0 && size-len(`,`)+len(end(by)) > int(bounds.AgentResult); n-- {
+		size, by = size-len(items[n-1])-len(`,`), "bytes"
+	}
+	result := []byte(open)
+	for i, item := range items[:n] {
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = append(result, item...)
+	}
+	result = append(result, end(by)...)
+	if len(result) > int(bounds.AgentResult) {
+		return evidence.Projection{}, fault.New(fault.ResultTooLarge)
+	}
+	return evidence.Projection{AgentResult: result, Status: status}, nil
+}
+
+// itemsOf returns the items of an answer, and the result's text up to its first item.
+func itemsOf(raw json.RawMessage) (items []json.RawMessage, open string) {
+	var empty struct {
+		Asked json.RawMessage `json:"asked"`
+	}
+	switch {
+	case json.Unmarshal(raw, &items) == nil:
+		return items, `{"items":[`
+	case json.Unmarshal(raw, &empty) == nil && empty.Asked != nil:
+		return nil, `{"scope":{"asked":` + string(empty.Asked) + `},"items":[`
+	}
+	return []json.RawMessage{raw}, `{"items":[`
+}
+
+// end returns the result's text after its last item; by is what cut it, if anything did.
+func end(by string) string {
+	if by == "" {
+		return `],"truncated":false}`
+	}
+	return `],"truncated":true,"truncated_by":["` + by + `"]}`
 }

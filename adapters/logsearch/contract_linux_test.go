@@ -121,13 +121,13 @@ func TestS26_ExecutorContract(t *testing.T) {
 	})
 }
 
-func rawAnswer(problem string, texts ...string) json.RawMessage {
+func rawAnswer(pattern, problem string, texts ...string) json.RawMessage {
 	lines := []map[string]string{}
 	for i, text := range texts {
 		lines = append(lines, map[string]string{"at": fmt.Sprint("f:", i), "text": text})
 	}
 	a := map[string]any{
-		"scope": map[string]string{"data_source": "logs"}, "searched": map[string]any{"files": []string{"app.log"}, "file_count": 1, "lines": 9, "bytes": 99},
+		"asked": map[string]string{"data_source": "logs", "pattern": pattern}, "searched": map[string]any{"files": []string{"app.log"}, "file_count": 1, "lines": 9, "bytes": 99},
 		"matched": len(texts), "interval": "1s", "counts": [][2]any{{noon.Format(time.RFC3339), len(texts)}}, "lines": lines,
 	}
 	if len(texts) == 0 {
@@ -143,11 +143,12 @@ func rawAnswer(problem string, texts ...string) json.RawMessage {
 func TestS26_ProjectorContract(t *testing.T) {
 	projectortest.Test(t, projectortest.Subject{
 		Projector: logsearch.Projector{},
-		Answer:    func(texts ...string) json.RawMessage { return rawAnswer("", texts...) },
-		Sensitive: func(text string) json.RawMessage { return rawAnswer(text, "x") },
+		Answer:    func(texts ...string) json.RawMessage { return rawAnswer("", "", texts...) },
+		Empty:     func(asked string) json.RawMessage { return rawAnswer(asked, "") },
+		Sensitive: func(text string) json.RawMessage { return rawAnswer("", text, "x") },
 		Malformed: []json.RawMessage{
 			json.RawMessage(`{}`), json.RawMessage(`[]`), json.RawMessage(`null`),
-			json.RawMessage(`{"scope":{},"searched":{"files":[]}}`), json.RawMessage(`{"scope":{},"searched":{},"matched":0,"lines":[{"at":"a","text":"b"}]}`),
+			json.RawMessage(`{"asked":{},"searched":{"files":[]}}`), json.RawMessage(`{"asked":{},"searched":{},"matched":0,"lines":[{"at":"a","text":"b"}]}`),
 		},
 	})
 }

@@ -10,7 +10,12 @@ import (
 const maxIntervals = 60
 
 // intervals are the lengths of an interval, in seconds.
-var intervals = []int64{1, 10, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600, 28 * 24 * 3600, 365 * 24 * 3600, 3650 * 24 * 3600}
+var intervals = []int64{1, 10, 60, 5 * 60, 15 * 60, hour, 4 * hour, day, 7 * day, 28 * day, 365 * day, 3650 * day}
+
+const (
+	hour = 3600
+	day  = 24 * hour
+)
 
 // counts counts matches per interval. It begins with seconds and takes longer intervals as
 // the matches spread.

@@ -18,7 +18,7 @@ import (
 // Name is the tool's name.
 const Name = "log_search"
 
-// Tool searches log files. It is safe for concurrent use.
+// Executor searches log files. It is safe for concurrent use.
 type Executor struct {
 	sources map[string]*source
 	clock   ports.Clock
@@ -120,7 +120,7 @@ func (e *engine) conclude(o opened, limit limits.RawBytes) (json.RawMessage, err
 	case len(o.files)+o.older == 0:
 		return nil, fault.Because(fault.ExecutionFailed, "NO_FILES", "no file matches")
 	}
-	return e.answer(o, limit)
+	return e.response(o, limit)
 }
 
 // Unready returns the ids of the sources whose directory cannot be opened, in any order.

@@ -9,7 +9,7 @@ import (
 
 // hasFields reports whether the line has every field with exactly that value.
 func (sr search) hasFields(line []byte) bool {
-	want := sr.asked.Fields
+	want := sr.request.Fields
 	if len(want) == 0 {
 		return true
 	}

@@ -53,7 +53,7 @@ func (s *source) tryOpen(sr search) (opened, error) {
 		return opened{}, err
 	}
 	defer root.Close()
-	l := lister{want: sr.asked.Files, found: map[string]fs.FileInfo{}}
+	l := lister{want: sr.request.Files, found: map[string]fs.FileInfo{}}
 	for _, parts := range s.patterns {
 		if err := l.list(root, "", parts); err != nil {
 			return opened{}, err

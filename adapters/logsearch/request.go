@@ -27,7 +27,7 @@ type request struct {
 // search is a valid request: the plan's body.
 type search struct {
 	source  *source
-	asked   request
+	request request
 	pattern matcher
 	// start and end bound the times of matching lines; zero is no bound.
 	start, end time.Time
@@ -44,7 +44,7 @@ func decode(raw json.RawMessage) (request, error) {
 
 // searchOf judges what the request asks of the source.
 func (s *source) searchOf(r request, now time.Time) (search, error) {
-	sr := search{source: s, asked: r, max: min(50, s.MaxLines)}
+	sr := search{source: s, request: r, max: min(50, s.MaxLines)}
 	if r.Max != nil {
 		sr.max = *r.Max
 	}

@@ -122,7 +122,7 @@ func (e *engine) line(name string, l line, at time.Time, dated bool) error {
 		}
 	}
 	e.recent, e.shown, e.open = nil, l.number, h
-	if e.asked.Context == 0 {
+	if e.request.Context == 0 {
 		e.open = nil
 	}
 	return e.keep(h)
@@ -140,7 +140,7 @@ func (e *engine) matches(text []byte) bool {
 
 // around takes a line that does not match as context of those that do.
 func (e *engine) around(l line) error {
-	if e.asked.Context == 0 {
+	if e.request.Context == 0 {
 		return nil
 	}
 	if e.open != nil {
@@ -148,12 +148,12 @@ func (e *engine) around(l line) error {
 		e.open.after = append(e.open.after, text)
 		e.kept += len(text)
 		e.shown = l.number
-		if len(e.open.after) == e.asked.Context {
+		if len(e.open.after) == e.request.Context {
 			e.open = nil
 		}
 		return e.bounded()
 	}
-	if len(e.recent) == e.asked.Context {
+	if len(e.recent) == e.request.Context {
 		e.recent = append(e.recent[:0], e.recent[1:]...)
 	}
 	e.recent = append(e.recent, line{l.number, append([]byte(nil), l.text...), l.partial})

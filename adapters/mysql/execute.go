@@ -106,7 +106,11 @@ func stream(
 	if err != nil {
 		return nil, false, err
 	}
-	w, err := rowset.NewWriter(limit, columns)
+	asked, err := asked(s.DataSource(), plan)
+	if err != nil {
+		return nil, false, err
+	}
+	w, err := rowset.NewWriter(limit, rowset.Head{Asked: asked, Columns: columns})
 	if err != nil {
 		return nil, false, err
 	}

@@ -90,6 +90,7 @@ func (t *Executor) Describe() tool.Description {
 			`"description":"values of the ? placeholders, in order"}},` +
 			`"required":["data_source","sql"],"additionalProperties":false}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{` +
+			`"scope":{"type":"object","description":"What was asked, when no row is found: data_source, the statement as it ran, its params."},` +
 			`"columns":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"type":"array"}},` +
 			`"returned":{"type":"integer"},"truncated":{"type":"boolean"},` +
 			`"truncated_by":{"type":"array","items":{"enum":["rows","cells","bytes"]}},"note":{"type":"string"}},` +

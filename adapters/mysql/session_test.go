@@ -167,8 +167,16 @@ func TestS41_RawHoldsSensitiveValuesAndSaysSo(t *testing.T) {
 	r := newRig(t, shop(t))
 	raw, err := r.Execute(t.Context(), r.plan(t, "SELECT email AS harmless, id FROM customers WHERE id = 1"), 1<<20)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"columns":[{"name":"harmless","type":"VARCHAR","sources":["shop.customers.email"],"sensitive":true},{"name":"id","type":"UNSIGNED INT","sources":["shop.customers.id"]}],
-		"rows":[["user01@mail.example",1]],"more":false}`, string(raw))
+	const statement = "SELECT `customers`.`email` AS `harmless`, `customers`.`id` FROM `shop`.`customers` WHERE (`customers`.`id` = 1) LIMIT 200001"
+	require.JSONEq(t, `{
+		"asked": {"data_source": "shop", "statement": "`+statement+`"},
+		"columns": [
+			{"name": "harmless", "type": "VARCHAR", "sources": ["shop.customers.email"], "sensitive": true},
+			{"name": "id", "type": "UNSIGNED INT", "sources": ["shop.customers.id"]}
+		],
+		"rows": [["user01@mail.example", 1]],
+		"more": false
+	}`, string(raw))
 	r.safe(t, nil, "user01@mail.example")
 }
 

@@ -117,7 +117,7 @@ func gauge(t kit.T, base, pattern string) int {
 	return int(sum)
 }
 
-func rawAnswer(kind string, samples int, warnings string, texts ...string) json.RawMessage {
+func rawAnswer(query, kind string, samples int, warnings string, texts ...string) json.RawMessage {
 	type series struct {
 		Labels  map[string]string `json:"labels"`
 		Samples [][2]any          `json:"samples"`
@@ -130,7 +130,9 @@ func rawAnswer(kind string, samples int, warnings string, texts ...string) json.
 		}
 		list = append(list, s)
 	}
-	raw, _ := json.Marshal(map[string]any{"scope": map[string]string{"data_source": "metrics", "query": "q"}, "kind": kind, "series": list, "more": false})
+	raw, _ := json.Marshal(map[string]any{
+		"asked": map[string]string{"data_source": "metrics", "query": query}, "kind": kind, "series": list, "more": false,
+	})
 	if warnings != "" {
 		quoted, _ := json.Marshal([]string{warnings})
 		raw = append(raw[:len(raw)-1], `,"warnings":`+string(quoted)+`}`...)
@@ -143,14 +145,15 @@ func TestS26_ProjectorContract(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			projectortest.Test(t, projectortest.Subject{
 				Projector: promquery.Projector{},
-				Answer:    func(texts ...string) json.RawMessage { return rawAnswer(kind, samples, "", texts...) },
-				Sensitive: func(text string) json.RawMessage { return rawAnswer(kind, samples, text, "x") },
+				Answer:    func(texts ...string) json.RawMessage { return rawAnswer("q", kind, samples, "", texts...) },
+				Empty:     func(asked string) json.RawMessage { return rawAnswer(asked, kind, samples, "") },
+				Sensitive: func(text string) json.RawMessage { return rawAnswer("q", kind, samples, text, "x") },
 				Malformed: []json.RawMessage{
 					json.RawMessage(`{}`), json.RawMessage(`null`), json.RawMessage(`[]`),
-					json.RawMessage(`{"scope":{},"kind":"vector"}`), json.RawMessage(`{"scope":{},"kind":"other","series":[]}`),
-					json.RawMessage(`{"scope":{},"kind":"vector","series":[{"labels":{},"samples":[]}]}`),
-					json.RawMessage(`{"scope":{},"kind":"matrix","series":[{"labels":{},"samples":[[1,"x"]]}]}`),
-					json.RawMessage(`{"scope":{},"kind":"matrix","series":[{"labels":{},"samples":[[1e99,"1"]]}]}`),
+					json.RawMessage(`{"asked":{},"kind":"vector"}`), json.RawMessage(`{"asked":{},"kind":"other","series":[]}`),
+					json.RawMessage(`{"asked":{},"kind":"vector","series":[{"labels":{},"samples":[]}]}`),
+					json.RawMessage(`{"asked":{},"kind":"matrix","series":[{"labels":{},"samples":[[1,"x"]]}]}`),
+					json.RawMessage(`{"asked":{},"kind":"matrix","series":[{"labels":{},"samples":[[1e99,"1"]]}]}`),
 				},
 			})
 		})

@@ -16,7 +16,7 @@ import (
 // Name is the tool's name.
 const Name = "prometheus_query"
 
-// Tool runs guarded PromQL queries. It is safe for concurrent use.
+// Executor runs guarded PromQL queries. It is safe for concurrent use.
 type Executor struct {
 	sources map[string]*source
 	clock   ports.Clock
@@ -88,7 +88,7 @@ func (t *Executor) Prepare(raw json.RawMessage, sc tool.Scope) (tool.Plan, error
 	return tool.Plan{DataSource: s.ID, Timeout: s.Timeout, Bounds: tool.Bounds{Rows: s.MaxSeries}, Body: statement{s, st, w}}, nil
 }
 
-// Execute asks the source and returns its answer with its scope.
+// Execute asks the source and returns its answer, with what was asked.
 func (t *Executor) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
 	st, ok := plan.Body.(statement)
 	if !ok {

@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolboundary/toolboundary/adapters/promquery"
 	"github.com/toolboundary/toolboundary/domain/evidence"
+	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/tool"
 )
@@ -23,7 +25,7 @@ func matrixOf(series ...[]string) json.RawMessage {
 		}
 		list = append(list, fmt.Sprintf(`{"labels":{"n":"%d","__name__":"up"},"samples":[%s]}`, i, strings.Join(samples, ",")))
 	}
-	return json.RawMessage(`{"scope":{"data_source":"m","query":"up"},"kind":"matrix","series":[` + strings.Join(list, ",") + `],"more":false}`)
+	return json.RawMessage(`{"asked":{"data_source":"m","query":"up"},"kind":"matrix","series":[` + strings.Join(list, ",") + `],"more":false}`)
 }
 
 func TestS37_SeriesKeepTheirSummary(t *testing.T) {
@@ -87,4 +89,31 @@ func TestProjectingALargeAnswerIsQuick(t *testing.T) {
 	_, m := project(t, matrixOf(many...), tool.Bounds{})
 	require.Equal(t, []any{"points"}, m["truncated_by"])
 	require.EqualValues(t, 100, m["returned"])
+}
+
+// TestS38_PointsAreLeftOutFirst: no series is left out while a point is shown, and of points of one
+// length as many are shown as fit.
+func TestS38_PointsAreLeftOutFirst(t *testing.T) {
+	values := strings.Fields(strings.Repeat("7 ", 40))
+	raw := matrixOf(values, values)
+	raw = json.RawMessage(strings.ReplaceAll(string(raw), `"__name__":"up"`, `"__name__":"`+strings.Repeat("long", 10)+`"`))
+	bounds := tool.Bounds{CellBytes: 30, AgentResult: 1 << 20}
+	whole, _ := project(t, raw, bounds)
+	const point = len(`["2026-11-30T12:00:00.5Z",7],`)
+	for limit := len(whole.AgentResult) - 1; limit > 0; limit-- {
+		bounds.AgentResult = limits.AgentBytes(limit)
+		shown, err := promquery.Projector{}.Project(raw, bounds)
+		if err != nil {
+			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+			continue
+		}
+		points := strings.Count(string(shown.AgentResult), `["2026`)
+		if strings.Contains(string(shown.AgentResult), `"returned":2`) {
+			require.Contains(t, string(shown.AgentResult), `"truncated_by":["points","cells"]`)
+			left := limit - len(shown.AgentResult)
+			require.True(t, left < 2*point || points == 2*39, "limit %d: %d bytes left, %d points shown", limit, left, points)
+		} else {
+			require.Zero(t, points, "limit %d: %s", limit, shown.AgentResult)
+		}
+	}
 }

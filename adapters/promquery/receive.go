@@ -18,7 +18,7 @@ var errEnough = errors.New("enough series")
 
 // receive reads an answer as it streams and keeps no more of it than the limit.
 func (s statement) receive(body *bounded, limit limits.RawBytes) (json.RawMessage, error) {
-	w, err := newWriter(limit, s.scope(), s.kind())
+	w, err := newWriter(limit, s.asked(), s.kind())
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,9 @@ package promquery
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,19 +12,27 @@ import (
 	"github.com/toolboundary/toolboundary/ports/cell"
 )
 
+// shown is one series as it is shown: all of it but its points, and the points.
+type shown struct {
+	open, close string
+	points      []string
+	cut         bool // the value of a label
+}
+
 // show renders a series: with its one value, or with the summary of all its samples and one
-// point for each.
-func show(labels string, samples [][2]json.RawMessage, kind string) (shown, error) {
-	if len(samples) == 0 {
+// point for each. A label's value takes at most most bytes.
+func show(s series, kind string, most int) (shown, error) {
+	if len(s.Samples) == 0 {
 		return shown{}, fault.New(fault.ProjectionFailed)
 	}
+	labels, cut := labelsOf(s.Labels, most)
 	if kind == vector {
-		v, _, err := value(samples[len(samples)-1])
-		return shown{open: `{"labels":` + labels + `,"value":` + v, close: `}`}, err
+		v, _, err := value(s.Samples[len(s.Samples)-1])
+		return shown{open: `{"labels":` + labels + `,"value":` + v, close: `}`, cut: cut}, err
 	}
 	sum := summary{min: math.NaN(), max: math.NaN()}
-	points := make([]string, len(samples))
-	for i, sample := range samples {
+	points := make([]string, len(s.Samples))
+	for i, sample := range s.Samples {
 		text, f, err := value(sample)
 		if err != nil {
 			return shown{}, err
@@ -35,7 +45,21 @@ func show(labels string, samples [][2]json.RawMessage, kind string) (shown, erro
 		sum.last = text
 		points[i] = `["` + at + `",` + text + `]`
 	}
-	return shown{open: `{"labels":` + labels + sum.text() + `,"points":[`, close: `]}`, points: points}, nil
+	return shown{open: `{"labels":` + labels + sum.text() + `,"points":[`, close: `]}`, points: points, cut: cut}, nil
+}
+
+func labelsOf(labels map[string]string, most int) (string, bool) {
+	out, cut := []byte{'{'}, false
+	for i, name := range slices.Sorted(maps.Keys(labels)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(cell.Quote(out, name), ':')
+		var c bool
+		out, c = cell.Append(out, labels[name], most)
+		cut = cut || c
+	}
+	return string(append(out, '}')), cut
 }
 
 // append appends the series with at most k of its points: the last one alone, or the first,

@@ -44,7 +44,8 @@ func (s Scope) Check(dataSource string) error {
 }
 
 // Plan is what a tool makes of a valid request. The boundary reads the exported limits and
-// hands the plan back to the same tool's Execute.
+// hands the plan back to the same tool's Execute. The projector gets Bounds and nothing else of
+// it: what an answer tells of the plan, Execute writes into the raw response.
 type Plan struct {
 	// DataSource is the id of the source that the plan reads; empty when there is none.
 	DataSource string
@@ -56,12 +57,30 @@ type Plan struct {
 	Body any
 }
 
-// Bounds shape a projection. A zero value of a field means that the projector's default holds.
+// Bounds shape a projection. A field that is not positive means that the projector's default
+// holds.
 type Bounds struct {
-	// Rows is the most rows that the agent receives.
+	// Rows is the most items that the agent receives: rows, series, lines.
 	Rows int
-	// CellBytes is the most bytes of one cell.
+	// CellBytes is the most bytes of one value in JSON.
 	CellBytes int
 	// AgentResult is the most bytes of the whole projection; the boundary sets it.
 	AgentResult limits.AgentBytes
+}
+
+// Or returns the bounds, with those of other where b has none.
+func (b Bounds) Or(other Bounds) Bounds {
+	return Bounds{
+		Rows:        either(b.Rows, other.Rows),
+		CellBytes:   either(b.CellBytes, other.CellBytes),
+		AgentResult: either(b.AgentResult, other.AgentResult),
+	}
+}
+
+// either returns a when it is positive, else b.
+func either[N ~int](a, b N) N {
+	if a > 0 {
+		return a
+	}
+	return b
 }

@@ -1,8 +1,8 @@
-// Package cell writes texts as JSON strings of a bounded size: what every projector does with
-// values that a data source chose.
+// Package cell writes texts as JSON strings of a bounded size, as projectors must with values that
+// come from a data source.
 //
-// A text that is cut says so and how long the whole was, is cut between characters, and is
-// valid JSON in valid UTF-8 whatever the text was.
+// A text that is cut says so, and how long the whole is. It is cut between characters, and the
+// result is valid JSON in valid UTF-8, whatever the text.
 package cell
 
 import (

@@ -7,10 +7,13 @@ import (
 )
 
 // Reader reads a row set row by row. It looks only for where values begin and end, so that a
-// projector pays for the rows that it shows; that the whole is JSON is the boundary's to check.
+// projector pays for no more rows than it shows; the boundary checks that the whole is JSON.
 type Reader struct {
 	// Columns are the row set's columns.
 	Columns []Column
+
+	asked json.RawMessage
+	cells []json.RawMessage
 
 	raw  []byte
 	at   int
@@ -22,21 +25,51 @@ type Reader struct {
 // ErrFormat says that the bytes are not a row set.
 var ErrFormat = errors.New("not a row set")
 
-// NewReader reads the columns and returns the reader of the rows, or ErrFormat.
+// NewReader reads what comes before the rows and returns the reader of the rows, or ErrFormat.
 func NewReader(raw json.RawMessage) (*Reader, error) {
 	r := &Reader{raw: raw}
-	if !r.next('{') || !r.member("columns") {
+	if !r.next('{') {
 		return nil, ErrFormat
 	}
-	columns, ok := r.value()
-	if !ok || json.Unmarshal(columns, &r.Columns) != nil || !r.next(',') || !r.member("rows") || !r.next('[') {
+	for {
+		name, ok := r.member()
+		switch {
+		case !ok:
+			return nil, ErrFormat
+		case string(name) == "rows":
+			if r.Columns == nil || !r.next('[') {
+				return nil, ErrFormat
+			}
+			r.cells = make([]json.RawMessage, 0, len(r.Columns))
+			return r, nil
+		}
+		value, ok := r.value()
+		if ok && string(name) == "columns" {
+			ok = json.Unmarshal(value, &r.Columns) == nil
+		}
+		if string(name) == "asked" {
+			r.asked = value
+		}
+		if !ok || !r.next(',') {
+			return nil, ErrFormat
+		}
+	}
+}
+
+// Asked returns what was asked, nil when the row set does not say, or ErrFormat.
+func (r *Reader) Asked() (*Asked, error) {
+	if r.asked == nil {
+		return nil, nil
+	}
+	var a *Asked
+	if json.Unmarshal(r.asked, &a) != nil {
 		return nil, ErrFormat
 	}
-	return r, nil
+	return a, nil
 }
 
 // Next returns the next row's cells, io.EOF after the last one, or ErrFormat. The cells are
-// parts of the raw answer: they must not be changed.
+// parts of the raw response: they must not be changed. The slice is used again by the next call.
 func (r *Reader) Next() ([]json.RawMessage, error) {
 	if r.done {
 		return nil, io.EOF
@@ -48,7 +81,7 @@ func (r *Reader) Next() ([]json.RawMessage, error) {
 		return nil, ErrFormat
 	}
 	r.rows++
-	cells := make([]json.RawMessage, 0, len(r.Columns))
+	r.cells = r.cells[:0]
 	for i := range r.Columns {
 		if i > 0 && !r.next(',') {
 			return nil, ErrFormat
@@ -57,24 +90,34 @@ func (r *Reader) Next() ([]json.RawMessage, error) {
 		if !ok {
 			return nil, ErrFormat
 		}
-		cells = append(cells, cell)
+		r.cells = append(r.cells, cell)
 	}
 	if !r.next(']') {
 		return nil, ErrFormat
 	}
-	return cells, nil
+	return r.cells, nil
 }
 
 // end reads what follows the rows and returns io.EOF, or ErrFormat.
 func (r *Reader) end() error {
-	if !r.next(',') || !r.member("more") {
+	var more string
+	for !r.next('}') {
+		if !r.next(',') {
+			return ErrFormat
+		}
+		name, named := r.member()
+		value, ok := r.value()
+		if !named || !ok {
+			return ErrFormat
+		}
+		if string(name) == "more" {
+			more = string(value)
+		}
+	}
+	if more != "true" && more != "false" {
 		return ErrFormat
 	}
-	more, ok := r.value()
-	if !ok || (string(more) != "true" && string(more) != "false") || !r.next('}') {
-		return ErrFormat
-	}
-	r.more, r.done = string(more) == "true", true
+	r.more, r.done = more == "true", true
 	return io.EOF
 }
 
@@ -97,10 +140,15 @@ func (r *Reader) blanks() {
 	}
 }
 
-// member takes a member's name and its colon.
-func (r *Reader) member(name string) bool {
-	got, ok := r.value()
-	return ok && string(got) == `"`+name+`"` && r.next(':')
+// member takes a member's name and its colon, and returns the name.
+func (r *Reader) member() ([]byte, bool) {
+	r.blanks()
+	from := r.at
+	if from == len(r.raw) || r.raw[from] != '"' || !r.text() {
+		return nil, false
+	}
+	name := r.raw[from+1 : r.at-1]
+	return name, r.next(':')
 }
 
 // value takes one value and returns its bytes.

@@ -1,47 +1,68 @@
 // Package rowset is the raw format of tabular tools: executors write it, projectors read
 // nothing else.
 //
-// The JSON form is {"columns":[…],"rows":[[…],…],"more":false}: columns with name, type,
-// source columns and the sensitive flag; rows of JSON values in column order; more is true
-// when the source had more rows than were asked for.
+// The JSON form is {"asked":{…},"columns":[…],"rows":[[…],…],"more":false}: what was asked, which
+// may be left out; columns with name, type, source columns and the sensitive flag; rows of JSON
+// values in column order; more is true when the source had more rows than were asked for. A
+// reader passes over members that it does not know.
 package rowset
 
 import (
 	"encoding/json"
 
 	"github.com/toolboundary/toolboundary/domain/limits"
+	"github.com/toolboundary/toolboundary/ports/cell"
 )
+
+// Head is what a row set says before its rows.
+type Head struct {
+	// Asked is what was asked; nil when the tool does not say.
+	Asked *Asked `json:"asked,omitempty"`
+	// Columns describe the cells of each row, in order.
+	Columns []Column `json:"columns"`
+}
+
+// Asked is what a call asked of its source: what a projector needs of the plan. An empty answer
+// shows it as its scope, so it has no names but those that the agent used or may see.
+type Asked struct {
+	// DataSource is the id of the source that was read.
+	DataSource string `json:"data_source,omitempty"`
+	// Statement is the statement as it ran, with its row limit, in the agent's names.
+	Statement string `json:"statement"`
+	// Params are the values of the statement's placeholders, in the statement's order.
+	Params []json.RawMessage `json:"params,omitempty"`
+}
 
 // Column describes one column of a row set.
 type Column struct {
-	// Name is the agent's own heading.
+	// Name is the heading that the agent gave it.
 	Name string `json:"name"`
 	// Type is the source's name of the value type, such as DECIMAL.
 	Type string `json:"type,omitempty"`
 	// Sources are the columns whose values it carries, such as shop.customers.id.
 	Sources []string `json:"sources,omitempty"`
-	// Sensitive columns are redacted in every projection, whatever their name (S40).
+	// Sensitive columns are redacted in every projection, whatever they are called (S40).
 	Sensitive bool `json:"sensitive,omitempty"`
 }
 
-// Writer writes a row set within a byte limit. Every method returns RESULT_TOO_LARGE once
-// the limit would be passed; what was written until then is of no use.
+// Writer writes a row set within a byte limit. Every method returns RESULT_TOO_LARGE once the
+// limit would be passed; the partial output must then be discarded.
 type Writer struct {
 	buf  limits.Buffer
 	rows int
 }
 
-// NewWriter writes the columns and returns the writer of the rows.
-func NewWriter(limit limits.RawBytes, columns []Column) (*Writer, error) {
-	w := &Writer{buf: limits.Buffer{Limit: limit}}
-	head, err := json.Marshal(columns)
+// NewWriter writes the head and returns the writer of the rows.
+func NewWriter(limit limits.RawBytes, head Head) (*Writer, error) {
+	if head.Columns == nil {
+		head.Columns = []Column{}
+	}
+	text, err := cell.Marshal(head)
 	if err != nil {
 		return nil, err
 	}
-	if columns == nil {
-		head = []byte("[]")
-	}
-	_, err = w.buf.Write(append(append([]byte(`{"columns":`), head...), `,"rows":[`...))
+	w := &Writer{buf: limits.Buffer{Limit: limit}}
+	_, err = w.buf.Write(append(text[:len(text)-1], `,"rows":[`...))
 	return w, err
 }
 
@@ -60,7 +81,7 @@ func (w *Writer) Row(array []byte) error {
 // Rows returns the number of rows written.
 func (w *Writer) Rows() int { return w.rows }
 
-// Close ends the row set and returns its bytes; more tells that the source had more rows.
+// Close ends the row set and returns its bytes. more says whether the source had more rows.
 func (w *Writer) Close(more bool) (json.RawMessage, error) {
 	end := `],"more":false}`
 	if more {

@@ -14,9 +14,16 @@ import (
 	"github.com/toolboundary/toolboundary/ports/rowset"
 )
 
+const statement = "SELECT id, mail FROM customers WHERE id < ? LIMIT 3"
+
 func write(t *testing.T, rows ...string) json.RawMessage {
 	t.Helper()
-	w, err := rowset.NewWriter(1<<20, []rowset.Column{{Name: "id", Type: "BIGINT", Sources: []string{"shop.customers.id"}}, {Name: "mail", Sensitive: true}})
+	w, err := rowset.NewWriter(1<<20, rowset.Head{
+		Asked: &rowset.Asked{DataSource: "shop", Statement: statement, Params: []json.RawMessage{[]byte("9")}},
+		Columns: []rowset.Column{
+			{Name: "id", Type: "BIGINT", Sources: []string{"shop.customers.id"}}, {Name: "mail", Sensitive: true},
+		},
+	})
 	require.NoError(t, err)
 	for _, r := range rows {
 		require.NoError(t, w.Row([]byte(r)))
@@ -34,6 +41,10 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "shop.customers.id", r.Columns[0].Sources[0])
 	require.True(t, r.Columns[1].Sensitive)
+	asked, err := r.Asked()
+	require.NoError(t, err)
+	require.Equal(t, &rowset.Asked{DataSource: "shop", Statement: statement, Params: []json.RawMessage{[]byte("9")}}, asked)
+	require.Contains(t, string(raw), "id < ?", "it is kept readable")
 	for _, want := range []string{`1`, `"9007199254740993"`} {
 		cells, err := r.Next()
 		require.NoError(t, err)
@@ -53,13 +64,35 @@ func TestEmptyRowSet(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 }
 
-func TestWhatIsNoRowSetIsRefused(t *testing.T) {
-	for _, raw := range []string{``, `null`, `[]`, `{}`, `{"rows":[]}`, `{"columns":[],"rows":{}}`} {
+func TestRowSetWithoutAsked(t *testing.T) {
+	for _, raw := range []string{
+		`{"columns":[],"rows":[],"more":false}`, `{"asked":null,"columns":[],"rows":[],"more":false}`,
+		`{"later":[{"x":"]"}],"columns":[],"rows":[],"later":1,"more":false,"latest":{}}`, // members of a later version
+	} {
+		r, err := rowset.NewReader(json.RawMessage(raw))
+		require.NoError(t, err, raw)
+		asked, err := r.Asked()
+		require.NoError(t, err, raw)
+		require.Nil(t, asked, raw)
+		_, err = r.Next()
+		require.Equal(t, io.EOF, err, raw)
+	}
+	r, err := rowset.NewReader(json.RawMessage(`{"asked":7,"columns":[],"rows":[],"more":false}`))
+	require.NoError(t, err)
+	_, err = r.Asked()
+	require.ErrorIs(t, err, rowset.ErrFormat)
+}
+
+func TestWhatIsNotARowSet(t *testing.T) {
+	for _, raw := range []string{
+		``, `null`, `[]`, `{}`, `{"rows":[]}`, `{"columns":[],"rows":{}}`, `{"columns":null,"rows":[]}`,
+		`{"columns":[] "rows":[]}`, `{columns:[],"rows":[]}`,
+	} {
 		_, err := rowset.NewReader(json.RawMessage(raw))
 		require.ErrorIs(t, err, rowset.ErrFormat, raw)
 	}
-	for _, raw := range []string{`{"columns":[{"name":"a"}],"rows":[[1,2]],"more":false}`, `{"columns":[{"name":"a"}],"rows":[1],"more":false}`,
-		`{"columns":[{"name":"a"}],"rows":[`, `{"columns":[{"name":"a"}],"rows":[]}`, `{"columns":[{"name":"a"}],"rows":[],"more":1}`} {
+	for _, rest := range []string{`[[1,2]],"more":false}`, `[1],"more":false}`, `[`, `[]}`, `[],"more":1}`, `[],"more"}`, `[],more:true}`} {
+		raw := `{"columns":[{"name":"a"}],"rows":` + rest
 		r, err := rowset.NewReader(json.RawMessage(raw))
 		require.NoError(t, err, raw)
 		_, err = r.Next()
@@ -82,7 +115,7 @@ func TestS20_WriterStopsAtItsLimit(t *testing.T) {
 }
 
 func twoRows(limit int, columns []rowset.Column) (json.RawMessage, error) {
-	w, err := rowset.NewWriter(limits.RawBytes(limit), columns)
+	w, err := rowset.NewWriter(limits.RawBytes(limit), rowset.Head{Columns: columns})
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +129,17 @@ func twoRows(limit int, columns []rowset.Column) (json.RawMessage, error) {
 
 // TestReaderFindsEveryValue compares the reader's scan with the standard library's decoder.
 func TestReaderFindsEveryValue(t *testing.T) {
-	value := rapid.SampledFrom([]string{`1`, `-1.5e3`, `null`, `true`, `""`, `"a\\"`, `"\"]"`, `"é,}"`, `{"base64":"AA=="}`, `[1,[2,"]"]]`, `{}`, `[]`, `{"a":{"b":[1]}}`})
+	value := rapid.SampledFrom([]string{
+		`1`, `-1.5e3`, `null`, `true`, `""`, `"a\\"`, `"\"]"`, `"é,}"`, `{"base64":"AA=="}`, `[1,[2,"]"]]`, `{}`, `[]`, `{"a":{"b":[1]}}`,
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 4).Draw(t, "width")
 		columns := make([]rowset.Column, width)
-		w, err := rowset.NewWriter(1<<20, columns)
+		var asked *rowset.Asked
+		if rapid.Bool().Draw(t, "says what was asked") {
+			asked = &rowset.Asked{Statement: rapid.SampledFrom([]string{"", `"rows":[`, "}"}).Draw(t, "statement")}
+		}
+		w, err := rowset.NewWriter(1<<20, rowset.Head{Asked: asked, Columns: columns})
 		require.NoError(t, err)
 		var want [][]string
 		for range rapid.IntRange(0, 4).Draw(t, "rows") {

@@ -174,7 +174,7 @@ func TestRulesTellWrongFromRight(t *testing.T) {
 		{"domain/run", "domain/fault", true}, {"domain/run", "ports", false}, {"ports", "application", false},
 		{"application", "adapters/memory", false}, {"adapters/memory", "ports", true}, {"adapters/memory", "adapters/redisstore", false},
 		{"adapters/memory", "application", false}, {"adapters/mysql", "adapters/mysql/sqlguard", true}, {"adapters/mysql", "config", false},
-		{"adapters/projectors/mysqlrows", "adapters/mysql", false}, {"adapters/projectors/mysqlrows", "adapters/projectors/other", false},
+		{"adapters/projectors/rows", "adapters/mysql", false}, {"adapters/projectors/rows", "adapters/projectors/other", false},
 		{"adapters/httpapi", "application", true}, {"adapters/httpapi", "adapters/mcpserver", false}, {"config", "adapters/mysql", false},
 		{"config", "config/strictyaml", true}, {"config/strictyaml", "config", false}, {"config/strictyaml", "domain/limits", false},
 		{"adapters/mysql", "config/strictyaml", false}, {"config/strictyaml/more", "config/strictyaml", true},

@@ -22,7 +22,7 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/mysql"
 	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
-	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
+	"github.com/toolboundary/toolboundary/adapters/projectors/rows"
 	"github.com/toolboundary/toolboundary/adapters/redisstore"
 	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/domain/fault"
@@ -173,7 +173,7 @@ func boundary(b *testing.B, db *servers.MySQL, rd *servers.RedisServer, user, pa
 	store, err := redisstore.New(redisstore.Options{Addrs: []string{rd.Addr}})
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = store.Close() })
-	catalogue, err := application.NewCatalogue(toolset.Entry{Executor: tool, Projector: mysqlrows.Projector{}})
+	catalogue, err := application.NewCatalogue(toolset.Entry{Executor: tool, Projector: rows.Projector{}})
 	require.NoError(b, err)
 	svc := application.New(catalogue, store, noTokens{}, wall{}, zap.NewNop(), application.Options{
 		Ceilings: application.Ceilings{MaxTTL: time.Hour, RecordTTL: time.Hour,

@@ -11,7 +11,7 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/mcpserver"
 	"github.com/toolboundary/toolboundary/adapters/mysql"
 	"github.com/toolboundary/toolboundary/adapters/mysql/server"
-	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
+	"github.com/toolboundary/toolboundary/adapters/projectors/rows"
 	"github.com/toolboundary/toolboundary/adapters/promquery"
 	"github.com/toolboundary/toolboundary/adapters/promquery/promguard"
 	"github.com/toolboundary/toolboundary/adapters/redisstore"
@@ -45,8 +45,8 @@ func TestMySQL(t *testing.T) {
 	adapter := mysql.Source{}.WithDefaults()
 	same(t, "max_connections", adapter.MaxConnections, configured.MaxConnections)
 	same(t, "query_timeout", adapter.QueryTimeout, configured.QueryTimeout)
-	same(t, "max_rows", mysqlrows.DefaultRows, configured.MaxRows)
-	same(t, "max_cell", mysqlrows.DefaultCellBytes, int(configured.MaxCell))
+	same(t, "max_rows", rows.DefaultRows, configured.MaxRows)
+	same(t, "max_cell", rows.DefaultCellBytes, int(configured.MaxCell))
 }
 
 // What the configuration allows in sql_mode is what the adapter allows.

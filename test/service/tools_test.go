@@ -194,9 +194,14 @@ var scenarios = []struct {
 		require.NotEqual(sc, "null", string(record["raw_response"]))
 		require.Contains(sc, sc.cite("call_1"), `"POSITIVE"`)
 	}},
-	{"S12_S17_nothing_found", false, func(sc scene) {
+	{"S12_S17_S39_nothing_found", false, func(sc scene) {
 		c := sc.ask("call_1", sc.none)
 		require.Equal(sc, "READY NO_EVIDENCE", c.Status+" "+c.EvidenceStatus, "%+v", c.Error)
+		var shown struct {
+			Scope map[string]any `json:"scope"`
+		}
+		require.NoError(sc, json.Unmarshal(c.AgentResult, &shown))
+		require.Equal(sc, sc.source, shown.Scope["data_source"], "what was asked can be cited: %s", c.AgentResult)
 		require.Contains(sc, string(c.AgentResult), `"truncated":false`)
 		require.Contains(sc, sc.cite("call_1"), `"NEGATIVE"`)
 	}},

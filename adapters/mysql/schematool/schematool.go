@@ -157,7 +157,7 @@ func (t *Executor) Execute(ctx context.Context, p tool.Plan, limit limits.RawByt
 	for i, name := range l.columns {
 		heads[i] = rowset.Column{Name: name}
 	}
-	w, err := rowset.NewWriter(limit, heads)
+	w, err := rowset.NewWriter(limit, rowset.Head{Columns: heads})
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/toolboundary/toolboundary/adapters/mysql/schematool"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
-	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
+	"github.com/toolboundary/toolboundary/adapters/projectors/rows"
 	"github.com/toolboundary/toolboundary/domain/evidence"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
@@ -39,12 +39,12 @@ func ask(t *testing.T, request string, granted ...string) (string, error) {
 	require.NoError(t, err)
 	bounds := plan.Bounds
 	bounds.AgentResult = limits.Default().AgentResult
-	p, err := mysqlrows.Projector{}.Project(raw, bounds)
+	p, err := rows.Projector{}.Project(raw, bounds)
 	require.NoError(t, err)
 	require.Equal(t, evidence.Found, p.Status)
-	var rows struct{ Rows json.RawMessage }
-	require.NoError(t, json.Unmarshal(p.AgentResult, &rows))
-	return string(rows.Rows), nil
+	var shown struct{ Rows json.RawMessage }
+	require.NoError(t, json.Unmarshal(p.AgentResult, &shown))
+	return string(shown.Rows), nil
 }
 
 func TestProgressiveDisclosure(t *testing.T) {

@@ -69,6 +69,9 @@ func (f flavour) limitText(d time.Duration) string {
 	return strconv.FormatInt(max(d.Milliseconds(), 1), 10)
 }
 
+// DataSource returns the id of the data source that the session reads.
+func (s *Session) DataSource() string { return s.pool.source.ID }
+
 // Product returns MariaDB or MySQL.
 func (s *Session) Product() string { return s.product }
 

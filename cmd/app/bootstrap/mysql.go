@@ -11,7 +11,7 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/mysql"
 	"github.com/toolboundary/toolboundary/adapters/mysql/schematool"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
-	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
+	"github.com/toolboundary/toolboundary/adapters/projectors/rows"
 	"github.com/toolboundary/toolboundary/cmd/app/commands"
 	"github.com/toolboundary/toolboundary/cmd/app/settings"
 	"github.com/toolboundary/toolboundary/config"
@@ -44,8 +44,8 @@ func newMySQL(configured map[string]*config.MySQL, deps toolset.Deps) (toolset.S
 	}
 	return toolset.Set{
 		Entries: []toolset.Entry{
-			{Executor: query, Projector: mysqlrows.Projector{}},
-			{Executor: schematool.New(guards), Projector: mysqlrows.Projector{}},
+			{Executor: query, Projector: rows.Projector{}},
+			{Executor: schematool.New(guards), Projector: rows.Projector{}},
 		},
 		Unready: func(ctx context.Context) []string { return slices.Collect(maps.Keys(query.Ready(ctx))) },
 		Close:   query.Close,

@@ -12,7 +12,7 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/mysql/operator"
 	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
-	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
+	"github.com/toolboundary/toolboundary/adapters/projectors/rows"
 	"github.com/toolboundary/toolboundary/cmd/app/settings"
 	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/domain/fault"
@@ -52,7 +52,7 @@ func (c MySQL) Query(ctx context.Context, args cli.QueryArgs) (cli.Page, error) 
 		return cli.Page{}, explained(err, args.ConfigPath == "")
 	}
 	bounds := tool.Bounds{Rows: args.MaxRows, CellBytes: queryCell, AgentResult: queryShown}
-	projection, err := mysqlrows.Projector{}.Project(raw, bounds)
+	projection, err := rows.Projector{}.Project(raw, bounds)
 	if err != nil {
 		return cli.Page{}, err
 	}

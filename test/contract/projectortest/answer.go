@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolboundary/toolboundary/domain/evidence"
 	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
@@ -19,13 +20,18 @@ const canary = "canary-5d1c"
 func answerCases() []kit.Case[Subject] {
 	return []kit.Case[Subject]{
 		{Name: "Project/ShowsWhatWasFound", Scenarios: []string{"S37"},
-			Rule: "An answer with items is EVIDENCE_FOUND, shows every one in its order and is not marked as cut.", Body: showsWhatWasFound},
+			Rule: "An answer with items is EVIDENCE_FOUND, shows every one in its order and is not marked as cut.",
+			Body: showsWhatWasFound},
 		{Name: "Project/ReportsNothingAsNoEvidence", Scenarios: []string{"S12", "S39"},
-			Rule: "An empty answer is NO_EVIDENCE with a result of its own, not cut.", Body: reportsNothing},
+			Rule: "An empty answer is NO_EVIDENCE and has a result, which is not cut.", Body: reportsNothing},
+		{Name: "Project/SaysWhatWasAskedWhenEmpty", Scenarios: []string{"S12", "S38", "S39"},
+			Rule: "An empty answer says in its scope what was asked; if a part of that does not fit, the result says that it is cut.",
+			Body: saysWhatWasAsked},
 		{Name: "Project/HidesSensitiveValues", Scenarios: []string{"S40"},
 			Rule: "A sensitive value appears nowhere in the result, however small the bounds.", Body: hidesSensitive},
 		{Name: "Project/RefusesWhatIsNoAnswer", Scenarios: []string{"S13", "S23"},
-			Rule: "A raw text that is not of the format is the fault PROJECTION_FAILED, without a word of the text.", Body: refusesMalformed},
+			Rule: "A text that is not of the raw format is the fault PROJECTION_FAILED, without a word of the text.",
+			Body: refusesMalformed},
 		{Name: "Project/IsPure",
 			Rule: "The same arguments give the same result, also concurrently; raw is not changed.", Body: isPure},
 		{Name: "Project/SharesNothing",
@@ -42,7 +48,9 @@ func project(t kit.T, h Subject, raw json.RawMessage, b tool.Bounds) (evidence.P
 }
 
 type result struct {
-	Truncated *bool `json:"truncated"`
+	Scope       json.RawMessage `json:"scope"`
+	Truncated   *bool           `json:"truncated"`
+	TruncatedBy []string        `json:"truncated_by"`
 }
 
 func decode(t kit.T, p evidence.Projection) result {
@@ -71,6 +79,29 @@ func reportsNothing(t kit.T, h Subject) {
 	p, r := project(t, h, h.Answer(), tool.Bounds{})
 	require.Equal(t, evidence.None, p.Status)
 	require.False(t, *r.Truncated)
+}
+
+func saysWhatWasAsked(t kit.T, h Subject) {
+	const asked = `SELECT "päron" < 😀`
+	raw := h.Empty(asked)
+	p, r := project(t, h, raw, tool.Bounds{})
+	require.Equal(t, evidence.None, p.Status)
+	require.False(t, *r.Truncated)
+	require.NotEmpty(t, r.Scope, "there is a scope in %s", p.AgentResult)
+	require.Contains(t, stringsOf(t, r.Scope), asked, "in %s", p.AgentResult)
+	for limit := 1; limit <= len(p.AgentResult); limit++ {
+		less, err := h.Projector.Project(raw, tool.Bounds{AgentResult: limits.AgentBytes(limit)})
+		if err != nil {
+			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+			continue
+		}
+		require.LessOrEqual(t, len(less.AgentResult), limit)
+		require.Equal(t, evidence.None, less.Status)
+		r := decode(t, less)
+		require.NotEmpty(t, r.Scope, "limit %d: there is a scope in %s", limit, less.AgentResult)
+		require.Equal(t, limit < len(p.AgentResult), *r.Truncated,
+			"limit %d of %d: %s", limit, len(p.AgentResult), less.AgentResult)
+	}
 }
 
 func hidesSensitive(t kit.T, h Subject) {

@@ -18,13 +18,19 @@ import (
 func boundCases() []kit.Case[Subject] {
 	return []kit.Case[Subject]{
 		{Name: "Bounds/ResultStaysWithinItsLimit", Scenarios: []string{"S21", "S38"},
-			Rule: "Whatever the limit, the result is valid JSON within it and says when it was cut, or the answer is RESULT_TOO_LARGE.", Body: staysWithin},
+			Rule: "Whatever the limit, the result is valid JSON within it and says when it was cut, or the answer is RESULT_TOO_LARGE.",
+			Body: staysWithin},
 		{Name: "Bounds/ExactlyAtTheLimitPasses", Scenarios: []string{"S22"},
 			Rule: "A result of exactly the limit is not cut; with one byte less it is, and says so.", Body: exactly},
 		{Name: "Bounds/CutsWholeRows", Scenarios: []string{"S38"},
-			Rule: "No more items than bounds.Rows are shown, and the result says that it was cut; an answer of exactly that many is not cut.", Body: cutsRows},
+			Rule: "No more items than bounds.Rows are shown, and the result says that it was cut; an answer of exactly that many is not cut.",
+			Body: cutsRows},
 		{Name: "Bounds/MarksCutCells", Scenarios: []string{"S38"},
-			Rule: "A value over bounds.CellBytes is not shown whole, is cut between characters, and the result says so.", Body: cutsCells},
+			Rule: "A value over bounds.CellBytes is not shown whole, is cut between characters, and the result says so; one of " +
+				"exactly that many bytes is shown whole.",
+			Body: cutsCells},
+		{Name: "Bounds/NamesWhatCut", Scenarios: []string{"S38"},
+			Rule: "truncated_by names a cause, each once, exactly when truncated is true.", Body: namesWhatCut},
 		{Name: "Bounds/ZeroMeansDefault", Scenarios: []string{"S38"},
 			Rule: "Without bounds the result stays within the default limit.", Body: defaults},
 		{Name: "Bounds/CutIsStillFound", Scenarios: []string{"S12", "S38"},
@@ -88,7 +94,9 @@ func cutsRows(t kit.T, h Subject) {
 }
 
 func cutsCells(t kit.T, h Subject) {
-	for _, text := range []string{strings.Repeat("x", 90), strings.Repeat("漢", 30), strings.Repeat("😀", 23), strings.Repeat(`"`, 45)} {
+	for _, text := range []string{
+		strings.Repeat("x", 90), strings.Repeat("漢", 30), strings.Repeat("😀", 23), strings.Repeat(`"`, 45),
+	} {
 		raw := h.Answer("short", text)
 		whole, err := json.Marshal(text)
 		require.NoError(t, err)
@@ -102,6 +110,31 @@ func cutsCells(t kit.T, h Subject) {
 		p, r := project(t, h, raw, tool.Bounds{CellBytes: len(whole)})
 		require.Contains(t, stringsOf(t, p.AgentResult), text, "exactly at the bound")
 		require.False(t, *r.Truncated)
+	}
+}
+
+func namesWhatCut(t kit.T, h Subject) {
+	raw := h.Answer("one", strings.Repeat("two ", 30), "three")
+	wide := tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: 1 << 20}
+	whole, r := project(t, h, raw, wide)
+	require.False(t, *r.Truncated)
+	require.Empty(t, r.TruncatedBy)
+	bounds := []tool.Bounds{{Rows: 2}, {CellBytes: 40}, {Rows: 2, CellBytes: 40}}
+	for limit := range whole.AgentResult {
+		bounds = append(bounds, tool.Bounds{AgentResult: limits.AgentBytes(limit + 1)})
+	}
+	for _, b := range bounds {
+		p, err := h.Projector.Project(raw, b.Or(wide))
+		if err != nil {
+			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+			continue
+		}
+		r := decode(t, p)
+		require.Equal(t, *r.Truncated, len(r.TruncatedBy) > 0, "%+v: %s", b, p.AgentResult)
+		for i, cause := range r.TruncatedBy {
+			require.NotEmpty(t, cause)
+			require.NotContains(t, r.TruncatedBy[:i], cause, "%+v: %s", b, p.AgentResult)
+		}
 	}
 }
 

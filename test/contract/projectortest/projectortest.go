@@ -1,8 +1,8 @@
 // Package projectortest holds the contract of ports.Projector.
 //
-// It knows nothing of a projector's raw format: the subject makes raw answers of it. What it
-// does know of the result is that it is a JSON object that says in the member truncated
-// whether anything was cut.
+// It knows nothing of a projector's raw format: the subject makes raw responses of it. What it
+// does know of the result is that it is a JSON object that says in the member truncated whether
+// anything was cut, in truncated_by what caused it, and, when it is empty, in scope what was asked.
 package projectortest
 
 import (
@@ -18,12 +18,15 @@ import (
 type Subject struct {
 	// Projector is the projector under test.
 	Projector ports.Projector
-	// Answer returns a raw answer that holds each of the texts as one item of its own; the
-	// projector must show them as JSON strings.
+	// Answer returns a raw response with one item for each of the texts; the projector must show
+	// them as JSON strings.
 	Answer func(texts ...string) json.RawMessage
-	// Sensitive returns a raw answer in which the text stands where it must never be shown.
+	// Empty returns a raw response without items, of a call that asked for the text; the projector
+	// must show the text as a JSON string within the member scope.
+	Empty func(asked string) json.RawMessage
+	// Sensitive returns a raw response with the text in a place that must never be shown.
 	Sensitive func(text string) json.RawMessage
-	// Malformed are raw texts that are no answer of the format.
+	// Malformed are texts that are not of the raw format.
 	Malformed []json.RawMessage
 	// Exceptions maps cases that the projector is known to break to the reason.
 	Exceptions map[string]string

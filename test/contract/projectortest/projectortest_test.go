@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -19,38 +21,33 @@ import (
 )
 
 // plain is the smallest projector that keeps every promise; its raw format is an array of
-// strings, where a string that begins with "secret:" is sensitive.
+// strings, where a string that begins with "secret:" is sensitive, or {"asked":"…"}.
 type plain struct{}
 
 func (plain) Project(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
-	texts, err := read(raw)
+	r, err := read(raw)
 	if err != nil {
 		return evidence.Projection{}, err
 	}
-	if b.Rows == 0 {
-		b.Rows = 1 << 20
-	}
-	if b.CellBytes == 0 {
-		b.CellBytes = 1 << 20
-	}
-	if b.AgentResult == 0 {
-		b.AgentResult = 32 << 10
-	}
+	b = b.Or(tool.Bounds{Rows: 1 << 20, CellBytes: 1 << 20, AgentResult: 32 << 10})
 	status := evidence.None
-	if len(texts) > 0 {
+	if len(r.Items) > 0 {
 		status = evidence.Found
 	}
-	items, cut := []string{}, len(texts) > b.Rows
-	for _, s := range texts[:min(len(texts), b.Rows)] {
-		if len(s) > 7 && s[:7] == "secret:" {
+	var items, by []string
+	if len(r.Items) > b.Rows {
+		by = []string{"rows"}
+	}
+	for _, s := range r.Items[:min(len(r.Items), b.Rows)] {
+		if strings.HasPrefix(s, "secret:") {
 			s = "hidden"
 		}
 		if len(quote(s)) > b.CellBytes {
-			s, cut = "", true
+			s, by = "", union(by, "cells")
 		}
 		items = append(items, s)
 	}
-	out := render(items, cut)
+	out := render(r.Asked, items, by)
 	for len(out) > int(b.AgentResult) {
 		if len(items) == 0 {
 			return evidence.Projection{}, fault.New(fault.ResultTooLarge)
@@ -58,18 +55,30 @@ func (plain) Project(raw json.RawMessage, b tool.Bounds) (evidence.Projection, e
 		for over := len(out) - int(b.AgentResult); over > 0 && len(items) > 0; items = items[:len(items)-1] {
 			over -= len(quote(items[len(items)-1])) + 1
 		}
-		cut = true
-		out = render(items, cut)
+		by = union(by, "bytes")
+		out = render(r.Asked, items, by)
 	}
 	return evidence.Projection{AgentResult: out, Status: status}, nil
 }
 
-func read(raw json.RawMessage) ([]string, error) {
-	var texts []string
-	if json.Unmarshal(raw, &texts) != nil {
-		return nil, fault.New(fault.ProjectionFailed)
+func union(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
 	}
-	return texts, nil
+	return append(list, s)
+}
+
+type raw struct {
+	Asked string
+	Items []string
+}
+
+func read(text json.RawMessage) (raw, error) {
+	var r raw
+	if json.Unmarshal(text, &r.Items) != nil && (json.Unmarshal(text, &r) != nil || r.Asked == "") {
+		return raw{}, fault.New(fault.ProjectionFailed)
+	}
+	return r, nil
 }
 
 func quote(v any) []byte {
@@ -80,11 +89,15 @@ func quote(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-func render(items []string, cut bool) json.RawMessage {
-	if items == nil {
-		items = []string{}
+func render(asked string, items, by []string) json.RawMessage {
+	r := map[string]any{"items": append([]string{}, items...), "truncated": by != nil}
+	if asked != "" {
+		r["scope"] = map[string]string{"asked": asked}
 	}
-	return quote(map[string]any{"items": items, "truncated": cut})
+	if by != nil {
+		r["truncated_by"] = by
+	}
+	return quote(r)
 }
 
 // broken is plain with one promise broken.
@@ -98,6 +111,7 @@ func subject(p ports.Projector) projectortest.Subject {
 	return projectortest.Subject{
 		Projector: p,
 		Answer:    func(texts ...string) json.RawMessage { return append(quote(slices.Concat([]string{}, texts)), ' ') },
+		Empty:     func(asked string) json.RawMessage { return quote(raw{Asked: asked}) },
 		Sensitive: func(text string) json.RawMessage { return quote([]string{"secret:" + text}) },
 		Malformed: []json.RawMessage{json.RawMessage(`{}`), json.RawMessage(`[1]`)},
 	}
@@ -107,16 +121,20 @@ func TestPlainProjectorPasses(t *testing.T) { projectortest.Test(t, subject(plai
 
 func TestASharingProjectorIsCaught(t *testing.T) {
 	h := subject(broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
-		var object struct{ Items json.RawMessage }
+		var object struct{ Scope, Items json.RawMessage }
 		_ = json.Unmarshal(raw, &object)
+		if object.Scope != nil {
+			object.Items = object.Scope
+		}
 		p, err := plain{}.Project(object.Items, b)
 		if bytes.Equal(p.AgentResult, raw) {
 			p.AgentResult = raw
 		}
 		return p, err
 	}))
-	h.Answer = func(texts ...string) json.RawMessage { return render(texts, false) }
-	h.Sensitive = func(text string) json.RawMessage { return render([]string{"secret:" + text}, false) }
+	h.Answer = func(texts ...string) json.RawMessage { return render("", texts, nil) }
+	h.Empty = func(asked string) json.RawMessage { return render(asked, nil, nil) }
+	h.Sensitive = func(text string) json.RawMessage { return render("", []string{"secret:" + text}, nil) }
 	h.Malformed = []json.RawMessage{json.RawMessage(`[]`)}
 	got := projectortest.Violations(t.Context(), h)
 	require.Equal(t, []string{"Project/SharesNothing"}, slices.Sorted(maps.Keys(got)), "%v", got)
@@ -140,7 +158,9 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 		"ignores its limit": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			b.AgentResult = 1 << 20
 			return plain{}.Project(raw, b)
-		}), []string{"Bounds/ExactlyAtTheLimitPasses", "Bounds/ResultStaysWithinItsLimit", "Bounds/ZeroMeansDefault"}},
+		}), []string{
+			"Bounds/ExactlyAtTheLimitPasses", "Bounds/ResultStaysWithinItsLimit", "Bounds/ZeroMeansDefault", "Project/SaysWhatWasAskedWhenEmpty",
+		}},
 		"cuts its JSON": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			limit := b.AgentResult
 			b.AgentResult = 1 << 20
@@ -149,7 +169,10 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 				p.AgentResult = p.AgentResult[:limit]
 			}
 			return p, err
-		}), []string{"Bounds/ExactlyAtTheLimitPasses", "Bounds/ResultStaysWithinItsLimit", "Bounds/ZeroMeansDefault"}},
+		}), []string{
+			"Bounds/ExactlyAtTheLimitPasses", "Bounds/NamesWhatCut", "Bounds/ResultStaysWithinItsLimit", "Bounds/ZeroMeansDefault",
+			"Project/SaysWhatWasAskedWhenEmpty",
+		}},
 		"stops one byte early": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			if b.AgentResult > 1 {
 				b.AgentResult--
@@ -158,7 +181,38 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 		}), []string{"Bounds/ExactlyAtTheLimitPasses"}},
 		"hides that it cut": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
 			p.AgentResult = bytes.Replace(p.AgentResult, []byte(`"truncated":true`), []byte(`"truncated":false`), 1)
-		}), []string{"Bounds/CutsWholeRows", "Bounds/ExactlyAtTheLimitPasses", "Bounds/MarksCutCells", "Bounds/ResultStaysWithinItsLimit", "Bounds/ZeroMeansDefault"}},
+		}), []string{
+			"Bounds/CutsWholeRows", "Bounds/ExactlyAtTheLimitPasses", "Bounds/MarksCutCells", "Bounds/NamesWhatCut",
+			"Bounds/ResultStaysWithinItsLimit", "Bounds/ZeroMeansDefault",
+		}},
+		"says that it cut, not what did": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
+			p.AgentResult = regexp.MustCompile(`,"truncated_by":\[.*\]`).ReplaceAll(p.AgentResult, nil)
+		}), []string{"Bounds/NamesWhatCut"}},
+		"names a cause that did not cut": {change(func(p *evidence.Projection, raw json.RawMessage, _ tool.Bounds) {
+			if bytes.Contains(raw, []byte("three")) {
+				p.AgentResult = bytes.Replace(p.AgentResult, []byte(`false`), []byte(`false,"truncated_by":["rows"]`), 1)
+			}
+		}), []string{"Bounds/NamesWhatCut"}},
+		"names a cause twice": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
+			p.AgentResult = bytes.Replace(p.AgentResult, []byte(`["rows","cells"]`), []byte(`["rows","rows"]`), 1)
+		}), []string{"Bounds/NamesWhatCut"}},
+		"cuts a cell that is exactly at its bound": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
+			b.CellBytes = max(b.CellBytes-1, 0)
+			return plain{}.Project(raw, b)
+		}), []string{"Bounds/MarksCutCells"}},
+		"does not say what was asked": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
+			p.AgentResult = regexp.MustCompile(`"scope":\{.*\},`).ReplaceAll(p.AgentResult, nil)
+		}), []string{"Project/SaysWhatWasAskedWhenEmpty"}},
+		"says what was asked elsewhere": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
+			p.AgentResult = bytes.Replace(p.AgentResult, []byte(`"scope":`), []byte(`"scope":{},"asked":`), 1)
+		}), []string{"Project/SaysWhatWasAskedWhenEmpty"}},
+		"cuts what was asked and hides it": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
+			p, err := plain{}.Project(raw, b)
+			if fault.CodeOf(err) == fault.ResultTooLarge && bytes.Contains(raw, []byte(`"Asked"`)) && b.AgentResult > 60 {
+				return evidence.Projection{AgentResult: render("…", nil, nil), Status: evidence.None}, nil
+			}
+			return p, err
+		}), []string{"Project/SaysWhatWasAskedWhenEmpty"}},
 		"counts no rows": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			b.Rows = 0
 			return plain{}.Project(raw, b)
@@ -172,7 +226,7 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 			return plain{}.Project(raw, b)
 		}), []string{"Bounds/MarksCutCells"}},
 		"calls nothing found": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) { p.Status = evidence.Found }),
-			[]string{"Project/ReportsNothingAsNoEvidence"}},
+			[]string{"Project/ReportsNothingAsNoEvidence", "Project/SaysWhatWasAskedWhenEmpty"}},
 		"calls what was cut nothing": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
 			if bytes.Contains(p.AgentResult, []byte(`"items":[]`)) {
 				p.Status = evidence.None
@@ -199,7 +253,9 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 			if calls.Add(1)%2 == 0 {
 				p.AgentResult = append([]byte(" "), p.AgentResult...)
 			}
-		}), []string{"Bounds/ExactlyAtTheLimitPasses", "Bounds/ResultStaysWithinItsLimit", "Project/IsPure"}},
+		}), []string{
+			"Bounds/ExactlyAtTheLimitPasses", "Bounds/ResultStaysWithinItsLimit", "Project/IsPure", "Project/SaysWhatWasAskedWhenEmpty",
+		}},
 		"changes raw": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			if n := len(raw) - 1; n > 0 && raw[n] == ' ' { // the blank that subject puts there
 				raw[n] = '\n'

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
+	"github.com/toolboundary/toolboundary/adapters/projectors/rows"
 	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/tool"
@@ -70,9 +70,11 @@ func TestExecutor(t *testing.T) {
 }
 
 func TestProjector(t *testing.T) {
-	answer := func(sensitive bool) func(...string) json.RawMessage {
+	answer := func(asked string, sensitive bool) func(...string) json.RawMessage {
 		return func(texts ...string) json.RawMessage {
-			w, _ := rowset.NewWriter(1<<20, []rowset.Column{{Name: "version", Sensitive: sensitive}})
+			w, _ := rowset.NewWriter(1<<20, rowset.Head{
+				Asked: &rowset.Asked{Statement: asked}, Columns: []rowset.Column{{Name: "version", Sensitive: sensitive}},
+			})
 			for _, text := range texts {
 				row, _ := json.Marshal([]string{text})
 				_ = w.Row(row)
@@ -82,7 +84,8 @@ func TestProjector(t *testing.T) {
 		}
 	}
 	projectortest.Test(t, projectortest.Subject{
-		Projector: mysqlrows.Projector{}, Answer: answer(false), Malformed: []json.RawMessage{json.RawMessage(`{}`)},
-		Sensitive: func(text string) json.RawMessage { return answer(true)(text) },
+		Projector: rows.Projector{}, Answer: answer("", false), Malformed: []json.RawMessage{json.RawMessage(`{}`)},
+		Empty:     func(asked string) json.RawMessage { return answer(asked, false)() },
+		Sensitive: func(text string) json.RawMessage { return answer("", true)(text) },
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"github.com/toolboundary/toolboundary/adapters/projectors/mysqlrows"
+	"github.com/toolboundary/toolboundary/adapters/projectors/rows"
 	"github.com/toolboundary/toolboundary/config"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
@@ -42,7 +42,7 @@ func Kind() config.Kind {
 
 // Build builds the tool over the configured sources.
 func Build(sources map[string]*Source, _ toolset.Deps) (toolset.Set, error) {
-	return toolset.Set{Entries: []toolset.Entry{{Executor: Tool{sources}, Projector: mysqlrows.Projector{}}}}, nil
+	return toolset.Set{Entries: []toolset.Entry{{Executor: Tool{sources}, Projector: rows.Projector{}}}}, nil
 }
 
 // Tool is deploy_history.
@@ -103,12 +103,13 @@ func (t Tool) fetch(ctx context.Context, r request, limit limits.RawBytes) (json
 	if response.StatusCode != http.StatusOK {
 		return nil, fault.New(fault.ExecutionFailed)
 	}
-	return rows(json.NewDecoder(response.Body), limit)
+	return rowSet(&rowset.Asked{DataSource: r.DataSource, Statement: "deploys of " + r.Service}, json.NewDecoder(response.Body), limit)
 }
 
-// rows makes a row set of a JSON array of deploys while it streams.
-func rows(dec *json.Decoder, limit limits.RawBytes) (json.RawMessage, error) {
-	w, err := rowset.NewWriter(limit, []rowset.Column{{Name: "version"}, {Name: "at"}, {Name: "by", Sensitive: true}})
+// rowSet makes a row set of a JSON array of deploys while it streams.
+func rowSet(asked *rowset.Asked, dec *json.Decoder, limit limits.RawBytes) (json.RawMessage, error) {
+	columns := []rowset.Column{{Name: "version"}, {Name: "at"}, {Name: "by", Sensitive: true}}
+	w, err := rowset.NewWriter(limit, rowset.Head{Asked: asked, Columns: columns})
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +122,12 @@ func rows(dec *json.Decoder, limit limits.RawBytes) (json.RawMessage, error) {
 		}
 	}
 	if err == nil {
-		_, err = dec.Token() // ]
+		if _, err = dec.Token(); err == nil { // ]
+			return w.Close(false)
+		}
 	}
-	if err != nil && fault.CodeOf(err) != fault.ResultTooLarge {
+	if fault.CodeOf(err) != fault.ResultTooLarge {
 		err = fault.New(fault.ExecutionFailed)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return w.Close(false)
+	return nil, err
 }

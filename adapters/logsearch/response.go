@@ -8,25 +8,25 @@ import (
 	"github.com/toolboundary/toolboundary/ports/cell"
 )
 
-// answer is the raw form: written by Execute, read by Projector. Secrets are masked already.
-type answer struct {
-	Scope    *scope    `json:"scope"`
+// response is the raw form: written by Execute, read by Projector. Secrets are masked already.
+type response struct {
+	Asked    *asked    `json:"asked"`
 	Searched *searched `json:"searched"`
 	// Matched counts every match, also those whose line is not kept.
 	Matched int64 `json:"matched"`
-	// Undated are those of them that have no time, and so are not in Counts.
+	// Undated counts those of them that have no time, which Counts leaves out.
 	Undated int64 `json:"undated,omitempty"`
 	// Interval is the length of the intervals of Counts: [begin, matches].
 	Interval string   `json:"interval,omitempty"`
 	Counts   [][2]any `json:"counts,omitempty"`
 	// Lines are the newest matches, newest first.
 	Lines []shownLine `json:"lines"`
-	// Problems are the system's own words about files that could not be read; never shown.
+	// Problems are what the system says of files that could not be read. They are never shown.
 	Problems []string `json:"problems,omitempty"`
 }
 
-// scope is what was asked.
-type scope struct {
+// asked is what was asked. Every answer shows it as its scope.
+type asked struct {
 	DataSource string            `json:"data_source"`
 	Pattern    string            `json:"pattern,omitempty"`
 	Files      string            `json:"files,omitempty"`
@@ -68,9 +68,11 @@ type shownLine struct {
 // maxNames is the most file names that an answer lists.
 const maxNames = 20
 
-func (sr search) scope() *scope {
-	r := sr.asked
-	return &scope{DataSource: sr.source.ID, Pattern: r.Pattern, Files: r.Files, Start: stamp(sr.start), End: stamp(sr.end), Fields: r.Fields}
+func (sr search) asked() *asked {
+	r := sr.request
+	return &asked{
+		DataSource: sr.source.ID, Pattern: r.Pattern, Files: r.Files, Start: stamp(sr.start), End: stamp(sr.end), Fields: r.Fields,
+	}
 }
 
 func stamp(t time.Time) string {
@@ -80,11 +82,11 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// answer makes the raw form of what was found, within the limit.
-func (e *engine) answer(o opened, limit limits.RawBytes) (json.RawMessage, error) {
-	a := answer{
-		Scope: e.scope(), Matched: e.matched, Undated: e.matched - e.dated, Interval: e.counts.interval(), Counts: e.counts.list(),
-		Lines: []shownLine{}, Problems: o.problems,
+// response makes the raw form of what was found, within the limit.
+func (e *engine) response(o opened, limit limits.RawBytes) (json.RawMessage, error) {
+	a := response{
+		Asked: e.asked(), Matched: e.matched, Undated: e.matched - e.dated,
+		Interval: e.counts.interval(), Counts: e.counts.list(), Lines: []shownLine{}, Problems: o.problems,
 		Searched: &searched{
 			Files: []string{}, FileCount: len(o.files), Lines: e.lines, Bytes: e.bytes, From: stamp(e.from), To: stamp(e.to),
 			Older: o.older, Skipped: o.skipped, Unread: len(o.problems), LongLines: e.long,

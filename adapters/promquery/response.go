@@ -8,12 +8,13 @@ import (
 	"github.com/toolboundary/toolboundary/ports/cell"
 )
 
-// answer is the raw form: written by Execute, read by Projector. Samples are as the source
+// response is the raw form: written by Execute, read by Projector. Samples are as the source
 // wrote them: [seconds, "value"].
 //
-//	{"scope":{…},"kind":"vector","series":[{"labels":{…},"samples":[[1700000000,"1"],…]},…],"more":false,"warnings":[…],"partial":false}
-type answer struct {
-	Scope *scope `json:"scope"`
+//	{"asked":{…},"kind":"vector","series":[{"labels":{…},"samples":[[1700000000,"1"],…]},…],
+//	 "more":false,"warnings":[…],"partial":false}
+type response struct {
+	Asked *asked `json:"asked"`
 	// Kind is vector (one sample per series, at the scope's time) or matrix.
 	Kind   string   `json:"kind"`
 	Series []series `json:"series"`
@@ -22,15 +23,16 @@ type answer struct {
 	ending
 }
 
-// ending is what a source says at the end of its answer. The warnings are its own words: they
-// stay in the record and are never shown.
+// ending is what a source says at the end of its answer. The warnings are its words: they stay in
+// the record and are never shown.
 type ending struct {
 	Warnings []string `json:"warnings,omitempty"`
 	Partial  bool     `json:"partial,omitempty"`
 }
 
-// scope is what was asked: it makes an empty answer a finding.
-type scope struct {
+// asked is what was asked, as it ran. Every answer shows it as its scope, which makes an empty one
+// a finding.
+type asked struct {
 	DataSource string `json:"data_source"`
 	// Query is the text that ran; Required are the matchers that the service put on each of its
 	// selectors.
@@ -63,29 +65,29 @@ func (s statement) kind() string {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-func (s statement) scope() scope {
-	sc := scope{DataSource: s.source.ID, Query: s.text.Text, Required: s.source.guard.Mandatory()}
+func (s statement) asked() asked {
+	a := asked{DataSource: s.source.ID, Query: s.text.Text, Required: s.source.guard.Mandatory()}
 	if s.window.instant() {
-		sc.Time = stamp(s.window.end)
-		return sc
+		a.Time = stamp(s.window.end)
+		return a
 	}
-	sc.Start, sc.End, sc.Step = stamp(s.window.start), stamp(s.window.end), write(s.window.step)
-	return sc
+	a.Start, a.End, a.Step = stamp(s.window.start), stamp(s.window.end), write(s.window.step)
+	return a
 }
 
-// writer writes an answer series by series within the raw limit.
+// writer writes a response series by series within the raw limit.
 type writer struct {
 	buf    limits.Buffer
 	series int
 }
 
-func newWriter(limit limits.RawBytes, sc scope, kind string) (*writer, error) {
+func newWriter(limit limits.RawBytes, a asked, kind string) (*writer, error) {
 	w := &writer{buf: limits.Buffer{Limit: limit}}
-	head, err := cell.Marshal(sc)
+	head, err := cell.Marshal(a)
 	if err != nil {
 		return nil, err
 	}
-	return w, w.write([]byte(`{"scope":`), head, []byte(`,"kind":"`+kind+`","series":[`))
+	return w, w.write([]byte(`{"asked":`), head, []byte(`,"kind":"`+kind+`","series":[`))
 }
 
 func (w *writer) close(more bool, e ending) (json.RawMessage, error) {
