@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -55,16 +54,13 @@ func (r *rig) fails(t testing.TB, sql string, code fault.Code, reason string) {
 func TestS23_WhyADataSourceIsUnavailable(t *testing.T) {
 	m := shop(t)
 	user, password := m.Account(t, grants...)
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, closed.Close())
 	hole := servers.Proxy(t, m.Addr)
 	hole.Blackhole()
 	for name, c := range map[string]struct {
 		rig    *rig
 		reason string
 	}{
-		"nobody listens":       {rigFor(t, closed.Addr().String(), user, password), "NOT_REACHABLE"},
+		"nobody listens":       {rigFor(t, "127.0.0.1:1", user, password), "NOT_REACHABLE"},
 		"no such host":         {rigFor(t, "canary.invalid:3306", user, password), "NOT_REACHABLE"},
 		"a wrong password":     {rigFor(t, m.Addr, user, "canary-password"), "LOGIN"},
 		"an unknown user":      {rigFor(t, m.Addr, "canary-user", "canary-password"), "LOGIN"},
@@ -151,7 +147,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 	m := shop(t)
 	user, password := m.Account(t, grants...)
 	proxy := servers.Proxy(t, m.Addr)
-	r := rigFor(t, proxy.Addr, user, password, impatient, func(s *mysql.Source, _ *mysql.Options) { s.QueryTimeout = 2 * time.Second })
+	r := rigFor(t, proxy.Addr, user, password)
 	require.Len(t, r.ask(t, simple), 1)
 
 	proxy.KillConnections() // an idle session: nobody notices
@@ -169,15 +165,24 @@ func TestConnectionsThatBreak(t *testing.T) {
 	r.await(t, m, "v_slow", 0) // the kill reached the server over a new connection
 
 	require.Len(t, r.ask(t, simple), 1)
-	proxy.Blackhole() // nothing comes back, not even of a kill
-	r.fails(t, simple, fault.ExecutionTimeout, "")
-	proxy.Pass(t)
-	require.Len(t, r.ask(t, simple), 1)
-
 	proxy.CutReplies(40)
 	_, err = r.Execute(t.Context(), r.plan(t, "SELECT name, country, created_at FROM customers"), 1<<20)
 	require.Equal(t, fault.DataSourceUnavailable, fault.CodeOf(err))
 	r.safe(t, err)
+	proxy.Pass(t)
+	require.Len(t, r.ask(t, simple), 1)
+}
+
+func TestAServerThatFallsSilent(t *testing.T) {
+	m := shop(t)
+	user, password := m.Account(t, grants...)
+	proxy := servers.Proxy(t, m.Addr)
+	r := rigFor(t, proxy.Addr, user, password, func(s *mysql.Source, o *mysql.Options) {
+		s.QueryTimeout, o.KillTimeout = 2*time.Second, 500*time.Millisecond
+	})
+	require.Len(t, r.ask(t, simple), 1)
+	proxy.Blackhole() // nothing comes back, not even of a kill
+	r.fails(t, simple, fault.ExecutionTimeout, "")
 	proxy.Pass(t)
 	require.Len(t, r.ask(t, simple), 1)
 }

@@ -87,10 +87,7 @@ func TestS26_S36_ContractOnTheEmbeddedEngine(t *testing.T) {
 	user, password := "demo", rand.Text()
 	addr := demo(t, user, password)
 	through := newRelay(t, addr)
-	r := rigFor(t, through.addr, user, password, func(s *mysql.Source, o *mysql.Options) {
-		s.Guard = guard(t, demoPolicy())
-		o.ConnectTimeout = patience
-	})
+	r := rigFor(t, through.addr, user, password, func(s *mysql.Source, _ *mysql.Options) { s.Guard = guard(t, demoPolicy()) })
 	watcher, err := sql.Open("mysql", (&driver.Config{Net: "tcp", Addr: addr, User: user, Passwd: password, AllowNativePasswords: true, Logger: &driver.NopLogger{}}).FormatDSN())
 	require.NoError(t, err)
 	defer watcher.Close()

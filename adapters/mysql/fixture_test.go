@@ -113,6 +113,7 @@ func newRig(t testing.TB, m *servers.MySQL, tweaks ...tweak) *rig {
 	return rigFor(t, m.Addr, user, password, tweaks...)
 }
 
+// rigFor returns a rig for the account. It is patient: a test of a timeout sets that timeout.
 func rigFor(t testing.TB, addr, user, password string, tweaks ...tweak) *rig {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
@@ -120,14 +121,14 @@ func rigFor(t testing.TB, addr, user, password string, tweaks ...tweak) *rig {
 		ID: "shop", Address: addr, QueryTimeout: 20 * time.Second,
 		Account: func() (string, string, error) { return user, password, nil },
 	}, Guard: guard(t, policy())}
-	var options mysql.Options
+	options := mysql.Options{SlotWait: patience, ConnectTimeout: patience, KillTimeout: patience}
 	for _, f := range tweaks {
 		f(&source, &options)
 	}
 	made, err := mysql.New([]mysql.Source{source}, options, zap.New(core))
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		require.NoError(t, made.Close(ctx))
 	})

@@ -4,6 +4,8 @@ import (
 	"io"
 	"maps"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,6 +24,7 @@ type relay struct {
 
 	mu       sync.Mutex
 	commands map[byte]int
+	kills    []string
 }
 
 // Commands of the protocol, by their first byte.
@@ -84,13 +87,22 @@ func (r *relay) forward(server io.Writer, client io.Reader) error {
 			return err
 		}
 		if head[3] == 0 && len(body) > 0 {
-			r.mu.Lock()
-			r.commands[body[0]]++
-			r.mu.Unlock()
+			r.note(body)
 		}
 		if _, err := server.Write(append(head[:4:4], body...)); err != nil {
 			return err
 		}
+	}
+}
+
+// note counts a command and keeps the ids that are killed.
+func (r *relay) note(body []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.commands[body[0]]++
+	text, kill := strings.CutPrefix(string(body[1:]), "KILL ")
+	if body[0] == comQuery && kill {
+		r.kills = append(r.kills, text)
 	}
 }
 
@@ -107,6 +119,13 @@ func (r *relay) sent() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.commands[comQuery] + r.commands[comPing] + r.commands[comStmtPrepare] + r.commands[comStmtExecute]
+}
+
+// killed returns what the clients asked the server to kill.
+func (r *relay) killed() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.kills)
 }
 
 // take returns the commands that were sent since the last take.
