@@ -46,16 +46,16 @@ func executeCases() []kit.Case[Subject] {
 	}
 }
 
-func prepared(t kit.T, h Subject, executor ports.Executor, request json.RawMessage) tool.Plan {
+func prepared(t kit.T, subject Subject, executor ports.Executor, request json.RawMessage) tool.Plan {
 	t.Helper()
-	plan, err := executor.Prepare(slices.Clone(request), h.Scope)
+	plan, err := executor.Prepare(slices.Clone(request), subject.Scope)
 	require.NoError(t, err)
 	return plan
 }
 
-func answersInJSON(t kit.T, h Subject) {
-	executor := h.New(t)
-	plan := prepared(t, h, executor, h.Echo("once"))
+func answersInJSON(t kit.T, subject Subject) {
+	executor := subject.New(t)
+	plan := prepared(t, subject, executor, subject.Echo("once"))
 	first, err := executor.Execute(t.Context(), plan, enough)
 	require.NoError(t, err)
 	require.True(t, json.Valid(first), "%s", first)
@@ -69,14 +69,14 @@ func answersInJSON(t kit.T, h Subject) {
 	require.Equal(t, want, string(again))
 }
 
-func doesNotMix(t kit.T, h Subject) {
-	executor := h.New(t)
+func doesNotMix(t kit.T, subject Subject) {
+	executor := subject.New(t)
 	var wg sync.WaitGroup
 	failed := make([]error, 24)
 	for i := range failed {
 		wg.Go(func() {
 			text := fmt.Sprintf("caller%dx", i)
-			plan, err := executor.Prepare(h.Echo(text), h.Scope)
+			plan, err := executor.Prepare(subject.Echo(text), subject.Scope)
 			if err == nil {
 				err = answers(t, executor, plan, text)
 			}
@@ -89,9 +89,9 @@ func doesNotMix(t kit.T, h Subject) {
 	}
 }
 
-func stopsPastLimit(t kit.T, h Subject) {
-	executor := h.New(t)
-	plan := prepared(t, h, executor, h.Echo("limit"))
+func stopsPastLimit(t kit.T, subject Subject) {
+	executor := subject.New(t)
+	plan := prepared(t, subject, executor, subject.Echo("limit"))
 	whole, err := executor.Execute(t.Context(), plan, enough)
 	require.NoError(t, err)
 	same, err := executor.Execute(t.Context(), plan, limits.RawBytes(len(whole)))
@@ -105,9 +105,9 @@ func stopsPastLimit(t kit.T, h Subject) {
 	require.NoError(t, answers(t, executor, plan, "limit"))
 }
 
-func boundsMemory(t kit.T, h Subject) {
-	executor := h.New(t)
-	plan := prepared(t, h, executor, h.Large)
+func boundsMemory(t kit.T, subject Subject) {
+	executor := subject.New(t)
+	plan := prepared(t, subject, executor, subject.Large)
 	const limit = 4 << 20
 	runtime.GC()
 	var before runtime.MemStats
@@ -122,7 +122,7 @@ func boundsMemory(t kit.T, h Subject) {
 	grown := int64(highest) - int64(before.HeapAlloc)
 	t.Logf("heap grew by %d KiB for a limit of %d KiB", grown>>10, limit>>10)
 	require.Less(t, grown, int64(4*limit))
-	awaitRunning(t, h, 0)
+	awaitRunning(t, subject, 0)
 }
 
 // watchHeap returns the highest heap size that it saw until done.
@@ -141,83 +141,83 @@ func watchHeap(done <-chan struct{}) uint64 {
 	}
 }
 
-func awaitRunning(t kit.T, h Subject, want int) {
+func awaitRunning(t kit.T, subject Subject, want int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return h.Running(t) == want }, h.patience(), 20*time.Millisecond, "executions at the source: want %d", want)
+	require.Eventually(t, func() bool { return subject.Running(t) == want }, subject.patience(), 20*time.Millisecond, "executions at the source: want %d", want)
 }
 
 // interrupt starts Slow, waits until the source works on it, ends the context and returns the
 // execution's error.
-func interrupt(t kit.T, h Subject, executor ports.Executor, ctx context.Context, end func()) error {
+func interrupt(t kit.T, subject Subject, executor ports.Executor, ctx context.Context, end func()) error {
 	t.Helper()
-	plan := prepared(t, h, executor, h.Slow)
+	plan := prepared(t, subject, executor, subject.Slow)
 	failed := make(chan error, 1)
 	go func() {
 		_, err := executor.Execute(ctx, plan, enough)
 		failed <- err
 	}()
-	awaitRunning(t, h, 1)
+	awaitRunning(t, subject, 1)
 	end()
 	select {
 	case err := <-failed:
-		awaitRunning(t, h, 0)
+		awaitRunning(t, subject, 0)
 		return err
-	case <-time.After(h.patience()):
+	case <-time.After(subject.patience()):
 		require.Fail(t, "Execute did not return")
 		return nil
 	}
 }
 
-func stopsWhenCancelled(t kit.T, h Subject) {
+func stopsWhenCancelled(t kit.T, subject Subject) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	err := interrupt(t, h, h.New(t), ctx, cancel)
+	err := interrupt(t, subject, subject.New(t), ctx, cancel)
 	require.Equal(t, fault.ExecutionCancelled, fault.CodeOf(err))
-	speaksSafely(t, h, err)
+	speaksSafely(t, subject, err)
 }
 
-func stopsAtDeadline(t kit.T, h Subject) {
-	ctx, cancel := context.WithTimeout(t.Context(), h.patience()/10)
+func stopsAtDeadline(t kit.T, subject Subject) {
+	ctx, cancel := context.WithTimeout(t.Context(), subject.patience()/10)
 	defer cancel()
-	err := interrupt(t, h, h.New(t), ctx, func() {})
+	err := interrupt(t, subject, subject.New(t), ctx, func() {})
 	require.Equal(t, fault.ExecutionTimeout, fault.CodeOf(err))
-	speaksSafely(t, h, err)
+	speaksSafely(t, subject, err)
 }
 
-func worksAfterStops(t kit.T, h Subject) {
-	executor := h.New(t)
+func worksAfterStops(t kit.T, subject Subject) {
+	executor := subject.New(t)
 	for range 12 {
 		ctx, cancel := context.WithCancel(t.Context())
-		err := interrupt(t, h, executor, ctx, cancel)
+		err := interrupt(t, subject, executor, ctx, cancel)
 		require.Equal(t, fault.ExecutionCancelled, fault.CodeOf(err))
 	}
-	require.NoError(t, answers(t, executor, prepared(t, h, executor, h.Echo("after")), "after"))
+	require.NoError(t, answers(t, executor, prepared(t, subject, executor, subject.Echo("after")), "after"))
 }
 
-func doesNotStart(t kit.T, h Subject) {
-	executor := h.New(t)
-	plan := prepared(t, h, executor, h.Slow)
-	require.NoError(t, answers(t, executor, prepared(t, h, executor, h.Echo("warm")), "warm"))
-	before := h.Calls(t)
+func doesNotStart(t kit.T, subject Subject) {
+	executor := subject.New(t)
+	plan := prepared(t, subject, executor, subject.Slow)
+	require.NoError(t, answers(t, executor, prepared(t, subject, executor, subject.Echo("warm")), "warm"))
+	before := subject.Calls(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	raw, err := executor.Execute(ctx, plan, enough)
 	require.Equal(t, fault.ExecutionCancelled, fault.CodeOf(err))
 	require.Nil(t, raw)
-	require.Equal(t, before, h.Calls(t))
+	require.Equal(t, before, subject.Calls(t))
 }
 
-func failsSafely(t kit.T, h Subject) {
-	executor := h.New(t)
-	raw, err := executor.Execute(t.Context(), prepared(t, h, executor, h.Failing), enough)
-	require.Equal(t, h.FailsWith, fault.CodeOf(err))
+func failsSafely(t kit.T, subject Subject) {
+	executor := subject.New(t)
+	raw, err := executor.Execute(t.Context(), prepared(t, subject, executor, subject.Failing), enough)
+	require.Equal(t, subject.FailsWith, fault.CodeOf(err))
 	require.Nil(t, raw)
-	speaksSafely(t, h, err)
-	require.NoError(t, answers(t, executor, prepared(t, h, executor, h.Echo("after")), "after"))
+	speaksSafely(t, subject, err)
+	require.NoError(t, answers(t, executor, prepared(t, subject, executor, subject.Echo("after")), "after"))
 }
 
-func refusesForeign(t kit.T, h Subject) {
-	executor := h.New(t)
+func refusesForeign(t kit.T, subject Subject) {
+	executor := subject.New(t)
 	for _, plan := range []tool.Plan{{}, {Body: 1}, {DataSource: "no_such_source", Body: "x"}} {
 		raw, err := executor.Execute(t.Context(), plan, enough)
 		var f *fault.Error

@@ -49,11 +49,11 @@ type Subject struct {
 	Exceptions map[string]string
 }
 
-func (h Subject) patience() time.Duration {
-	if h.Patience == 0 {
+func (subject Subject) patience() time.Duration {
+	if subject.Patience == 0 {
 		return 10 * time.Second
 	}
-	return h.Patience
+	return subject.Patience
 }
 
 // Refused is a request that is refused and the code that it is refused with.
@@ -69,12 +69,12 @@ func Suite() kit.Suite[Subject] {
 }
 
 // Test tests a tool.
-func Test(t *testing.T, h Subject) {
+func Test(t *testing.T, subject Subject) {
 	t.Helper()
-	Suite().Test(t, h, h.Exceptions)
+	Suite().Test(t, subject, subject.Exceptions)
 }
 
 // Violations returns the cases that a tool breaks.
-func Violations(ctx context.Context, h Subject) map[string][]string {
-	return Suite().Violations(ctx, h)
+func Violations(ctx context.Context, subject Subject) map[string][]string {
+	return Suite().Violations(ctx, subject)
 }

@@ -38,8 +38,8 @@ func prepareCases() []kit.Case[Subject] {
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-func describeIsConstant(t kit.T, h Subject) {
-	executor := h.New(t)
+func describeIsConstant(t kit.T, subject Subject) {
+	executor := subject.New(t)
 	d := executor.Describe()
 	require.Regexp(t, nameForm, d.Name)
 	require.NotEmpty(t, d.Text)
@@ -53,15 +53,15 @@ func describeIsConstant(t kit.T, h Subject) {
 	require.Equal(t, d, executor.Describe())
 }
 
-func prepareAccepts(t kit.T, h Subject) {
-	executor := h.New(t)
+func prepareAccepts(t kit.T, subject Subject) {
+	executor := subject.New(t)
 	var wg sync.WaitGroup
 	failed := make([]error, 8)
 	for i := range failed {
 		wg.Go(func() {
-			request := h.Echo(fmt.Sprintf("text%d", i))
+			request := subject.Echo(fmt.Sprintf("text%d", i))
 			before := slices.Clone(request)
-			plan, err := executor.Prepare(request, h.Scope)
+			plan, err := executor.Prepare(request, subject.Scope)
 			if err == nil && string(before) != string(request) {
 				err = fmt.Errorf("the request was changed to %s", request)
 			}
@@ -88,10 +88,10 @@ func answers(t kit.T, executor ports.Executor, plan tool.Plan, text string) erro
 	return err
 }
 
-func prepareRefusesMembers(t kit.T, h Subject) {
-	executor := h.New(t)
+func prepareRefusesMembers(t kit.T, subject Subject) {
+	executor := subject.New(t)
 	var members map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal(h.Echo("a"), &members))
+	require.NoError(t, json.Unmarshal(subject.Echo("a"), &members))
 	variants := []map[string]json.RawMessage{maps.Clone(members)}
 	variants[0]["authorized"] = json.RawMessage("true")
 	for name := range members {
@@ -107,68 +107,68 @@ func prepareRefusesMembers(t kit.T, h Subject) {
 	for _, v := range variants {
 		request, err := json.Marshal(v)
 		require.NoError(t, err)
-		_, err = executor.Prepare(request, h.Scope)
+		_, err = executor.Prepare(request, subject.Scope)
 		require.Equal(t, fault.RequestInvalid, fault.CodeOf(err), "%s", request)
 	}
 }
 
-func prepareRefusesScope(t kit.T, h Subject) {
-	executor := h.New(t)
-	plan, err := executor.Prepare(h.Echo("a"), h.Scope)
+func prepareRefusesScope(t kit.T, subject Subject) {
+	executor := subject.New(t)
+	plan, err := executor.Prepare(subject.Echo("a"), subject.Scope)
 	require.NoError(t, err)
 	require.NotEmpty(t, plan.DataSource, "the plan names its source")
-	_, none := executor.Prepare(h.Echo("a"), tool.Scope{})
+	_, none := executor.Prepare(subject.Echo("a"), tool.Scope{})
 	require.Equal(t, fault.DataSourceUnknown, fault.CodeOf(none))
 
-	elsewhere := json.RawMessage(strings.ReplaceAll(string(h.Echo("a")), `"`+plan.DataSource+`"`, `"no_such_source"`))
-	_, unknown := executor.Prepare(elsewhere, tool.Scope{DataSources: append(slices.Clone(h.Scope.DataSources), "no_such_source")})
+	elsewhere := json.RawMessage(strings.ReplaceAll(string(subject.Echo("a")), `"`+plan.DataSource+`"`, `"no_such_source"`))
+	_, unknown := executor.Prepare(elsewhere, tool.Scope{DataSources: append(slices.Clone(subject.Scope.DataSources), "no_such_source")})
 	require.Equal(t, fault.Of(none).Error(), fault.Of(unknown).Error())
 	require.Equal(t, fault.Of(none).Reason+fault.Of(none).Detail, fault.Of(unknown).Reason+fault.Of(unknown).Detail)
 }
 
-func prepareRefuses(t kit.T, h Subject) {
-	executor := h.New(t)
-	require.NotEmpty(t, h.Refused)
-	for _, r := range h.Refused {
-		plan, err := executor.Prepare(r.Request, h.Scope)
+func prepareRefuses(t kit.T, subject Subject) {
+	executor := subject.New(t)
+	require.NotEmpty(t, subject.Refused)
+	for _, r := range subject.Refused {
+		plan, err := executor.Prepare(r.Request, subject.Scope)
 		require.Equal(t, r.Code, fault.CodeOf(err), "%s: %s", r.Why, r.Request)
 		require.Zero(t, plan)
-		speaksSafely(t, h, err)
+		speaksSafely(t, subject, err)
 	}
 }
 
-func prepareTouchesNothing(t kit.T, h Subject) {
-	executor := h.New(t)
-	before := h.Calls(t)
+func prepareTouchesNothing(t kit.T, subject Subject) {
+	executor := subject.New(t)
+	before := subject.Calls(t)
 	for range 20 {
-		_, err := executor.Prepare(h.Echo("a"), h.Scope)
+		_, err := executor.Prepare(subject.Echo("a"), subject.Scope)
 		require.NoError(t, err)
-		for _, r := range h.Refused {
-			_, err := executor.Prepare(r.Request, h.Scope)
+		for _, r := range subject.Refused {
+			_, err := executor.Prepare(r.Request, subject.Scope)
 			require.Error(t, err)
 		}
 	}
-	require.Equal(t, before, h.Calls(t))
+	require.Equal(t, before, subject.Calls(t))
 }
 
-func prepareNeverPanics(t kit.T, h Subject) {
-	executor := h.New(t)
+func prepareNeverPanics(t kit.T, subject Subject) {
+	executor := subject.New(t)
 	values := []string{`null`, `true`, `-0`, `1e400`, `""`, `"\u0000"`, `"é😀"`, `[]`, `[[[]]]`, `[{"a":[null]}]`, `{}`, `{"":{"":null}}`, `"` + strings.Repeat("(", 5000) + `"`}
 	var members map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal(h.Echo("a"), &members))
+	require.NoError(t, json.Unmarshal(subject.Echo("a"), &members))
 	for name := range members {
 		for _, v := range values {
 			changed := maps.Clone(members)
 			changed[name] = json.RawMessage(v)
 			request, err := json.Marshal(changed)
 			require.NoError(t, err)
-			if _, err := executor.Prepare(request, h.Scope); err != nil {
+			if _, err := executor.Prepare(request, subject.Scope); err != nil {
 				var f *fault.Error
 				require.ErrorAs(t, err, &f, "%s", request)
 			}
 		}
 	}
-	_, err := executor.Prepare(json.RawMessage(`{}`), h.Scope)
+	_, err := executor.Prepare(json.RawMessage(`{}`), subject.Scope)
 	var f *fault.Error
 	if err != nil {
 		require.ErrorAs(t, err, &f)
@@ -176,7 +176,7 @@ func prepareNeverPanics(t kit.T, h Subject) {
 }
 
 // speaksSafely checks every text of an error, causes included.
-func speaksSafely(t kit.T, h Subject, err error) {
+func speaksSafely(t kit.T, subject Subject, err error) {
 	t.Helper()
 	var f *fault.Error
 	require.ErrorAs(t, err, &f, "every error is a fault")
@@ -185,7 +185,7 @@ func speaksSafely(t kit.T, h Subject, err error) {
 	if cause := f.Unwrap(); cause != nil {
 		shown = append(shown, cause.Error())
 	}
-	for _, secret := range h.Secrets {
+	for _, secret := range subject.Secrets {
 		for _, s := range shown {
 			require.NotContains(t, s, secret)
 		}

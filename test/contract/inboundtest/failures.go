@@ -17,8 +17,8 @@ const canary = "CANARY-7f3a-secret"
 
 var failures = []kit.Case[Subject]{
 	{Name: "Failure/OfTheProjector", Rule: "A projector that fails in any way is ERROR, PROJECTION_FAILED; raw stays in the record only.", Scenarios: []string{"S13"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			for i, how := range []string{"panic", "error", "garbage", "status"} {
 				id := fmt.Sprintf("call_%d", i)
 				out := s.ask(id, `{"answer":{"project":"`+how+`","text":"`+canary+`"}}`)
@@ -28,8 +28,8 @@ var failures = []kit.Case[Subject]{
 			}
 		}},
 	{Name: "Failure/OfTheExecutor", Rule: "An executor's fault reaches the agent with its code and reason and is recorded.", Scenarios: []string{"S23"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			for i, code := range []fault.Code{fault.ExecutionFailed, fault.DataSourceUnavailable, fault.DataSourceBusy, fault.ExecutionTimeout} {
 				id := fmt.Sprintf("call_%d", i)
 				out := s.ask(id, `{"do":"fail","code":"`+string(code)+`","reason":"NOT_GROUPED"}`)
@@ -39,16 +39,16 @@ var failures = []kit.Case[Subject]{
 			}
 		}},
 	{Name: "Failure/OfSize", Rule: "A raw answer or an agent result over its limit is ERROR, RESULT_TOO_LARGE, and not shown.", Scenarios: []string{"S20", "S21"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			require.Equal(t, fault.ResultTooLarge, s.ask("call_1", `{"do":"flood","bytes":5000000}`).Code)
 			require.Nil(t, s.record("call_1").RawResponse)
 			require.Equal(t, fault.ResultTooLarge, s.ask("call_2", `{"answer":{"project":"oversize"}}`).Code)
 			require.Nil(t, s.record("call_2").AgentResult)
 		}},
 	{Name: "Failure/OfAFullService", Rule: "A call that a full service has no slot for is RATE_LIMITED: its run is not told, one log line says so, and the same id runs once there is room.",
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			var held []<-chan Outcome
 			for i := range s.MaxConcurrent() {
 				held = append(held, s.later(fmt.Sprintf("held_%d", i), `{"do":"hold","answer":[1]}`))
@@ -64,8 +64,8 @@ var failures = []kit.Case[Subject]{
 			require.Equal(t, invocation.Ready, s.ask("call_1", `{"answer":[1]}`).Status)
 		}},
 	{Name: "Failure/KeepsSecrets", Rule: "Whatever an executor, a projector or a Prepare says when it breaks, neither the agent nor the log at info level learns a word of it.", Scenarios: []string{"S23"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			for i, request := range []string{
 				`{"do":"leak","text":"` + canary + `"}`, `{"do":"panic","text":"` + canary + `"}`, `{"do":"garbage","text":"` + canary + `"}`,
 				`{"prepare_panic":"` + canary + `"}`, `{"answer":{"project":"panic","text":"` + canary + `"}}`,
@@ -81,8 +81,8 @@ var failures = []kit.Case[Subject]{
 			require.NotContains(t, s.Logs(), s.token)
 		}},
 	{Name: "Failure/CallerGoesAway", Rule: "When the caller goes away the tool is stopped and the record is still settled: ERROR, EXECUTION_CANCELLED.", Scenarios: []string{"S25", "S36"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			ctx, leave := context.WithTimeout(t.Context(), patience)
 			defer leave()
 			gone := make(chan struct{})
@@ -99,8 +99,8 @@ var failures = []kit.Case[Subject]{
 			s.running(0)
 		}},
 	{Name: "Failure/StoreIsDownBefore", Rule: "Without a store nothing is executed: STORE_UNAVAILABLE.", Scenarios: []string{"S24"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			s.StoreDown(true)
 			require.Equal(t, fault.StoreUnavailable, s.ask("call_1", `{"answer":[1]}`).Code)
 			require.Equal(t, fault.StoreUnavailable, s.ask("call_1", hint).Code, "nor is anything explained")
@@ -109,8 +109,8 @@ var failures = []kit.Case[Subject]{
 			s.noRecord("call_1")
 		}},
 	{Name: "Failure/StoreIsDownAfter", Rule: "An answer that cannot be recorded is not shown: STORE_UNAVAILABLE.", Scenarios: []string{"S24"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			done := s.later("call_1", `{"do":"hold","answer":["`+canary+`"]}`)
 			s.running(1)
 			s.StoreDown(true)

@@ -109,9 +109,9 @@ type scene struct {
 }
 
 // begin starts a scene with the run.
-func begin(t kit.T, h Subject, r RunRequest) scene {
+func begin(t kit.T, subject Subject, r RunRequest) scene {
 	t.Helper()
-	service, call := h.New(t)
+	service, call := subject.New(t)
 	r.ID = "r1"
 	return scene{t, service, call, service.Open(t, r)}
 }

@@ -12,8 +12,8 @@ import (
 
 var requests = []kit.Case[Subject]{
 	{Name: "Request/RefusalTellsWhy", Rule: "A refused request carries code, reason and detail, so that the agent can mend it, and stands in the run's log.", Scenarios: []string{"S33", "S42"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			out := s.refused(fault.QueryRejected, "call_1", `{"refuse":{"code":"QUERY_REJECTED","reason":"UNKNOWN_COLUMN","detail":"customers.ssn is not available"}}`)
 			require.Equal(t, "UNKNOWN_COLUMN", out.Reason)
 			require.Equal(t, "customers.ssn is not available", out.Detail)
@@ -26,8 +26,8 @@ var requests = []kit.Case[Subject]{
 			require.Equal(t, invocation.Ready, s.ask("call_1", `{"answer":[1]}`).Status, "a refused call's id is still free")
 		}},
 	{Name: "Request/UnknownMembersAreRefused", Rule: "Nothing that an agent adds to its request authorises, redirects or configures anything: unknown members are refused, not ignored.", Scenarios: []string{"S04", "S34"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			smuggled := []string{`"authorized":true`, `"read_only":true`, `"readOnly":true`, `"run_id":"r2"`, `"tool_call_id":"x"`, `"tool_name":"other"`,
 				`"host":"db2"`, `"dsn":"root@tcp(db)/"`, `"password":"p"`, `"max_rows":1000000`, `"timeout":0`, `"sql_mode":""`, `"DATA_SOURCE ":"s1"`, `"__proto__":{}`}
 			for _, member := range smuggled {
@@ -37,39 +37,39 @@ var requests = []kit.Case[Subject]{
 			require.EqualValues(t, len(smuggled), s.Find(t, "r1").Usage.Refusals, "each counts")
 		}},
 	{Name: "Request/DuplicateMemberIsRefused", Rule: "A member that stands twice, at any depth, is refused: two readers could see two requests.", Scenarios: []string{"S03"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			for _, request := range []string{`{"answer":[1],"answer":[2]}`, `{"answer":[{"a":1,"a":2}]}`, `{"answer":[1],"\u0061nswer":[2]}`} {
 				s.refused(fault.RequestInvalid, "call_1", request)
 			}
 			s.noRecord("call_1")
 		}},
 	{Name: "Request/InvalidUTF8IsRefused", Rule: "Bytes that are not UTF-8 are refused, never replaced.", Scenarios: []string{"S03"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			for _, text := range []string{"\xff", "\xc3", "\xed\xa0\x80", `\ud800`} {
 				s.refused(fault.RequestInvalid, "call_1", `{"answer":["`+text+`"]}`)
 			}
 			s.noRecord("call_1")
 		}},
 	{Name: "Request/MustBeOneObject", Rule: "A request that is not one JSON object is refused.", Scenarios: []string{"S03"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			for _, request := range []string{`[]`, `null`, `"{}"`, `1`, `true`, `[{"answer":[1]}]`} {
 				s.refused(fault.RequestInvalid, "call_1", request)
 			}
 			s.noRecord("call_1")
 		}},
 	{Name: "Request/DeepNestingIsRefused", Rule: "A request that nests deeper than the bound is refused before a tool sees it.", Scenarios: []string{"S03"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			for _, depth := range []int{100, 5000, 20000} {
 				s.refused(fault.RequestInvalid, "call_1", `{"answer":`+strings.Repeat("[", depth)+strings.Repeat("]", depth)+`}`)
 			}
 		}},
 	{Name: "Request/LimitIsExact", Rule: "A request of exactly the limit passes; one byte more, or a thousand times more, is REQUEST_TOO_LARGE and leaves no record.", Scenarios: []string{"S09", "S22"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			of := func(n int) string {
 				return `{"answer":[],"text":"` + strings.Repeat("x", n-len(`{"answer":[],"text":""}`)) + `"}`
 			}
@@ -80,21 +80,21 @@ var requests = []kit.Case[Subject]{
 			require.EqualValues(t, 2, s.Find(t, "r1").Usage.Refusals)
 		}},
 	{Name: "Tool/UnknownIsRefused", Rule: "A tool that does not exist is TOOL_UNKNOWN, whatever its name is made of.", Scenarios: []string{"S04"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			for _, name := range []string{"nosuch", "PROBE"} {
 				s.refuses(fault.ToolUnknown, Call{Token: s.token, RunID: "r1", ToolCallID: "call_1", Tool: name, Request: []byte(`{"answer":[1]}`)})
 			}
 		}},
 	{Name: "Tool/NotGrantedIsRefused", Rule: "A tool that the run was not granted is not run.", Scenarios: []string{"S04"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			s.refuses(fault.ToolNotAuthorized, Call{Token: s.token, RunID: "r1", ToolCallID: "call_1", Tool: Other, Request: []byte(`{"answer":[1]}`)})
 			s.noRecord("call_1")
 		}},
 	{Name: "Tool/SourcesNotGrantedDoNotExist", Rule: "A data source that exists but was not granted answers exactly like one that does not exist.", Scenarios: []string{"S33"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			hidden := s.refused(fault.DataSourceUnknown, "call_1", `{"data_source":"s2","answer":[1]}`)
 			absent := s.refused(fault.DataSourceUnknown, "call_1", `{"data_source":"s9","answer":[1]}`)
 			require.Equal(t, absent.Reason, hidden.Reason)

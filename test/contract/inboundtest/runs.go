@@ -16,8 +16,8 @@ const hint = `{"refuse":{"code":"QUERY_REJECTED","reason":"UNKNOWN_COLUMN","deta
 
 var runs = []kit.Case[Subject]{
 	{Name: "Run/ForeignTokenIsRefused", Rule: "A token works for its own run only: naming another run is RUN_MISMATCH, counted in the caller's own.", Scenarios: []string{"S02"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			foreign := s.Open(t, RunRequest{ID: "r2"})
 			out := s.send(Call{Token: foreign, RunID: "r1", ToolCallID: "call_1", Tool: Probe, Request: []byte(`{"answer":[1]}`)})
 			require.Equal(t, fault.RunMismatch, out.Code)
@@ -27,31 +27,31 @@ var runs = []kit.Case[Subject]{
 			require.EqualValues(t, 1, s.Find(t, "r2").Usage.Refusals)
 		}},
 	{Name: "Run/ForgedTokenIsRefused", Rule: "A token that is missing, changed or not ours is UNAUTHENTICATED and leaves no trace.",
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			for _, token := range []string{"", "x", s.token + "x", s.token[:len(s.token)-2]} {
 				s.refuses(fault.Unauthenticated, Call{Token: token, RunID: "r1", ToolCallID: "call_1", Tool: Probe, Request: []byte(`{"answer":[1]}`)})
 			}
 			require.Zero(t, s.Find(t, "r1").Usage.Refusals)
 		}},
 	{Name: "Run/CancelledLearnsNothing", Rule: "In a cancelled run every call, good or bad, is RUN_INACTIVE without reason or detail.", Scenarios: []string{"S06"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			s.ask("call_0", `{"answer":[1]}`)
 			s.Cancel(t, "r1")
 			s.learnsNothing(fault.RunInactive)
 		}},
 	{Name: "Run/PastItsDeadlineLearnsNothing", Rule: "At its deadline, by the store's clock, a run's every call is RUN_DEADLINE_EXCEEDED without reason or detail.", Scenarios: []string{"S06"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{TTL: time.Minute})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{TTL: time.Minute})
 			s.Advance(time.Minute - time.Millisecond)
 			require.Equal(t, invocation.Ready, s.ask("call_0", `{"answer":[1]}`).Status)
 			s.Advance(time.Millisecond)
 			s.learnsNothing(fault.RunDeadlineExceeded)
 		}},
 	{Name: "Run/CancelStopsItsCalls", Rule: "Cancelling a run stops its calls in flight: ERROR, EXECUTION_CANCELLED, no result.", Scenarios: []string{"S36"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{})
 			done := s.later("call_1", `{"do":"block"}`)
 			s.running(1)
 			s.Cancel(t, "r1")
@@ -75,36 +75,36 @@ func (s scene) learnsNothing(code fault.Code) {
 
 var budgets = []kit.Case[Subject]{
 	{Name: "Budget/OfATool", Rule: "The calls of one tool end with TOOL_BUDGET_EXHAUSTED.", Scenarios: []string{"S08"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{MaxProbes: only(1)})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{MaxProbes: only(1)})
 			require.Equal(t, invocation.Ready, s.ask("call_1", `{"answer":[1]}`).Status)
 			s.refused(fault.ToolBudgetExhausted, "call_2", `{"answer":[1]}`)
 			s.noRecord("call_2")
 		}},
 	{Name: "Budget/OfARun", Rule: "A run's calls end with RUN_BUDGET_EXHAUSTED.", Scenarios: []string{"S08"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{MaxCalls: only(2)})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{MaxCalls: only(2)})
 			s.ask("call_1", `{"answer":[1]}`)
 			s.ask("call_2", `{"do":"fail","code":"EXECUTION_FAILED"}`)
 			s.refused(fault.RunBudgetExhausted, "call_3", `{"answer":[1]}`)
 			s.noRecord("call_3")
 		}},
 	{Name: "Budget/IsExactUnderLoad", Rule: "Of many concurrent calls exactly as many run as the budget allows.", Scenarios: []string{"S08"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{MaxCalls: only(10)})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{MaxCalls: only(10)})
 			codes := s.crowd(64, func(i int) string { return fmt.Sprintf("call_%d", i) })
 			require.Equal(t, map[fault.Code]int{"": 10, fault.RunBudgetExhausted: 54}, codes)
 			require.Equal(t, 10, s.Executions())
 		}},
 	{Name: "Budget/OfBytesBeforeTheCall", Rule: "A request that does not fit the run's bytes is RUN_BYTES_EXHAUSTED and not run.", Scenarios: []string{"S09"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{MaxBytes: only(10)})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{MaxBytes: only(10)})
 			s.refused(fault.RunBytesExhausted, "call_1", `{"answer":[1]}`)
 			s.noRecord("call_1")
 		}},
 	{Name: "Budget/OfBytesAfterTheCall", Rule: "An answer that does not fit the run's bytes is recorded as ERROR, RUN_BYTES_EXHAUSTED, and not shown.", Scenarios: []string{"S09"},
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{MaxBytes: only(100)})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{MaxBytes: only(100)})
 			out := s.ask("call_1", `{"do":"flood","bytes":200}`)
 			require.Equal(t, fault.RunBytesExhausted, out.Code)
 			r := s.record("call_1")
@@ -112,8 +112,8 @@ var budgets = []kit.Case[Subject]{
 			require.Nil(t, r.RawResponse)
 		}},
 	{Name: "Budget/OfRefusals", Rule: "Once the refusals are used up, no more reasons are given; a good call still runs.",
-		Body: func(t kit.T, h Subject) {
-			s := begin(t, h, RunRequest{MaxRefusals: only(2)})
+		Body: func(t kit.T, subject Subject) {
+			s := begin(t, subject, RunRequest{MaxRefusals: only(2)})
 			for range 2 {
 				require.NotEmpty(t, s.refused(fault.QueryRejected, "call_1", hint).Detail)
 			}

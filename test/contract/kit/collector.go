@@ -70,12 +70,26 @@ func (c *collector) guard(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer func() {
-			if p := recover(); p != nil {
-				c.Errorf("panic: %v\n%s", p, debug.Stack())
-			}
-		}()
+		defer recovered(c)
 		f()
 	}()
 	<-done
+}
+
+// recovered, deferred, turns a panic into a failure of the case.
+func recovered(t T) {
+	if p := recover(); p != nil {
+		t.Errorf("panic: %v\n%s", p, debug.Stack())
+	}
+}
+
+// Catch returns what f returns, or an error that says how f panicked. A body calls an adapter
+// through it on goroutines of its own, where a panic would otherwise end the whole test binary.
+func Catch(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
 }

@@ -9,6 +9,7 @@ package kit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -38,6 +39,9 @@ type Case[S any] struct {
 	Rule string
 	// Scenarios are the numbers of the scenarios that the case proves, such as "S18".
 	Scenarios []string
+	// Promises names the promises of the port that the case proves: "Invocations.Begin#2" is the
+	// second MUST in the comment of that method, "Store#1" the first in the comment of that type.
+	Promises []string
 	// Body tests the rule on the subject. Every body starts from a fresh state and must end
 	// by itself, whatever the adapter does.
 	Body func(t T, subject S)
@@ -53,25 +57,20 @@ type Suite[S any] struct {
 var (
 	nameForm     = regexp.MustCompile(`^[A-Z]\w*/[A-Z]\w*$`)
 	scenarioForm = regexp.MustCompile(`^S\d\d$`)
+	promiseForm  = regexp.MustCompile(`^[A-Z]\w*(\.[A-Z]\w*)?#[1-9]\d*$`)
 )
 
 // Check returns an error for a suite with a case that has no name of the form Subject/Promise,
-// no rule, an unknown form of scenario or a name used twice, or for an exception of no case.
+// no rule, no body, a scenario or a promise of an unknown form, or a name that is used twice, and
+// for an exception without a reason or without a case.
 func (s Suite[S]) Check(exceptions map[string]string) error {
 	seen := map[string]bool{}
 	for _, c := range s.Cases {
-		switch {
-		case !nameForm.MatchString(c.Name):
-			return fmt.Errorf("case %q: a name has the form Subject/Promise", c.Name)
-		case seen[c.Name]:
-			return fmt.Errorf("case %q: the name is used twice", c.Name)
-		case c.Rule == "":
-			return fmt.Errorf("case %q: no rule", c.Name)
+		if err := c.check(); err != nil {
+			return fmt.Errorf("case %q: %w", c.Name, err)
 		}
-		for _, n := range c.Scenarios {
-			if !scenarioForm.MatchString(n) {
-				return fmt.Errorf("case %q: scenario %q", c.Name, n)
-			}
+		if seen[c.Name] {
+			return fmt.Errorf("case %q: the name is used twice", c.Name)
 		}
 		seen[c.Name] = true
 	}
@@ -83,8 +82,30 @@ func (s Suite[S]) Check(exceptions map[string]string) error {
 	return nil
 }
 
+func (c Case[S]) check() error {
+	switch {
+	case !nameForm.MatchString(c.Name):
+		return errors.New("a name has the form Subject/Promise")
+	case c.Rule == "":
+		return errors.New("it has no rule")
+	case c.Body == nil:
+		return errors.New("it has no body")
+	}
+	for _, n := range c.Scenarios {
+		if !scenarioForm.MatchString(n) {
+			return fmt.Errorf("a scenario has the form S01, not %q", n)
+		}
+	}
+	for _, p := range c.Promises {
+		if !promiseForm.MatchString(p) {
+			return fmt.Errorf("a promise has the form Type.Method#1, not %q", p)
+		}
+	}
+	return nil
+}
+
 // Test tests an adapter: one subtest for each case. exceptions maps the name of a case that the
-// adapter is known to break to the reason.
+// adapter is known to break to the reason. A case that panics fails; the others still run.
 func (s Suite[S]) Test(t *testing.T, subject S, exceptions map[string]string) {
 	t.Helper()
 	if err := s.Check(exceptions); err != nil {
@@ -101,17 +122,26 @@ func (s Suite[S]) Test(t *testing.T, subject S, exceptions map[string]string) {
 			}
 			t.Cleanup(func() {
 				if t.Failed() {
-					t.Logf("%s breaks the rule: %s", c.Name, c.Rule)
+					t.Logf("%s breaks the rule: %s", c.Name, c.rule())
 				}
 			})
+			defer recovered(t)
 			c.Body(t, subject)
 		})
 	}
 }
 
+// rule returns the rule with the promises that it stands for.
+func (c Case[S]) rule() string {
+	if len(c.Promises) == 0 {
+		return c.Rule
+	}
+	return fmt.Sprintf("%s (ports: %s)", c.Rule, strings.Join(c.Promises, ", "))
+}
+
 func (c Case[S]) except(t *testing.T, subject S, reason string) {
 	t.Helper()
-	t.Logf("EXCEPTION %s: %s (the rule: %s)", c.Name, reason, c.Rule)
+	t.Logf("EXCEPTION %s: %s (the rule: %s)", c.Name, reason, c.rule())
 	failures := c.collect(t.Context(), subject)
 	if len(failures) == 0 {
 		t.Errorf("%s holds: remove its exception", c.Name)

@@ -1,6 +1,7 @@
 package kit_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,50 +9,71 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-type subject struct{ trail *[]string }
+// trail is a subject that keeps what the cases did.
+type trail struct{ notes *[]string }
 
-func (h subject) note(s string) { *h.trail = append(*h.trail, s) }
+func (s trail) note(text string) { *s.notes = append(*s.notes, text) }
 
-var suite = kit.Suite[subject]{Cases: []kit.Case[subject]{
-	{Name: "Good/Passes", Rule: "It passes.", Body: func(t kit.T, h subject) { require.True(t, true) }},
-	{Name: "Bad/Requires", Rule: "It requires.", Scenarios: []string{"S01"}, Body: func(t kit.T, h subject) {
-		t.Cleanup(func() { h.note("first registered, last run") })
-		t.Cleanup(func() { h.note("cleaned"); require.Error(t, t.Context().Err()) })
-		require.NoError(t, t.Context().Err())
-		require.Equal(t, 1, 2)
-		h.note("never reached")
-	}},
-	{Name: "Bad/Panics", Rule: "It panics.", Body: func(kit.T, subject) { panic("no") }},
-	{Name: "Bad/FailsNow", Rule: "It fails without words.", Body: func(t kit.T, _ subject) { t.FailNow() }},
+var suite = kit.Suite[trail]{Cases: []kit.Case[trail]{
+	{Name: "Good/Passes", Rule: "It passes.", Body: func(t kit.T, _ trail) { require.True(t, true) }},
+	{Name: "Bad/Requires", Rule: "It requires.", Scenarios: []string{"S01"}, Promises: []string{"Port.Method#1", "Port#2"},
+		Body: func(t kit.T, subject trail) {
+			t.Cleanup(func() { subject.note("first registered, last called") })
+			t.Cleanup(func() { subject.note("cleaned"); require.Error(t, t.Context().Err()) })
+			require.NoError(t, t.Context().Err())
+			require.Equal(t, 1, 2)
+			subject.note("never reached")
+		}},
+	{Name: "Bad/Panics", Rule: "It panics.", Body: func(kit.T, trail) { panic("no") }},
+	{Name: "Bad/FailsNow", Rule: "It fails without words.", Body: func(t kit.T, _ trail) { t.FailNow() }},
 }}
 
 func TestViolationsNamesWhatFails(t *testing.T) {
-	var trail []string
-	broken := suite.Violations(t.Context(), subject{&trail})
+	var notes []string
+	broken := suite.Violations(t.Context(), trail{&notes})
 	require.Equal(t, []string{"Bad/FailsNow", "Bad/Panics", "Bad/Requires"}, kit.Names(broken))
 	require.Len(t, broken["Bad/Requires"], 1)
-	require.Equal(t, []string{"cleaned", "first registered, last run"}, trail)
+	require.Equal(t, []string{"cleaned", "first registered, last called"}, notes)
 }
 
-func TestRunPrintsDeclaredExceptions(t *testing.T) {
-	var trail []string
-	suite.Test(t, subject{&trail}, map[string]string{
-		"Bad/Requires": "it is bad on purpose", "Bad/Panics": "it is bad on purpose", "Bad/FailsNow": "it is bad on purpose",
-	})
+func TestDeclaredExceptionsDoNotFail(t *testing.T) {
+	var notes []string
+	const reason = "it is bad on purpose"
+	suite.Test(t, trail{&notes}, map[string]string{"Bad/Requires": reason, "Bad/Panics": reason, "Bad/FailsNow": reason})
 }
 
 func TestCheckRefusesBadSuites(t *testing.T) {
-	body := func(kit.T, subject) {}
-	for name, c := range map[string]kit.Case[subject]{
-		"name":     {Name: "good", Rule: "r", Body: body},
-		"rule":     {Name: "A/B", Body: body},
-		"scenario": {Name: "A/B", Rule: "r", Scenarios: []string{"18"}, Body: body},
-	} {
-		require.Error(t, kit.Suite[subject]{Cases: []kit.Case[subject]{c}}.Check(nil), name)
+	good := kit.Case[trail]{Name: "A/B", Rule: "r", Scenarios: []string{"S18"}, Promises: []string{"P.M#1", "P#12"},
+		Body: func(kit.T, trail) {}}
+	check := func(exceptions map[string]string, cases ...kit.Case[trail]) error {
+		return kit.Suite[trail]{Cases: cases}.Check(exceptions)
 	}
-	good := kit.Case[subject]{Name: "A/B", Rule: "r", Scenarios: []string{"S18"}, Body: body}
-	require.NoError(t, kit.Suite[subject]{Cases: []kit.Case[subject]{good}}.Check(map[string]string{"A/B": "why"}))
-	require.Error(t, kit.Suite[subject]{Cases: []kit.Case[subject]{good, good}}.Check(nil))
-	require.Error(t, kit.Suite[subject]{Cases: []kit.Case[subject]{good}}.Check(map[string]string{"A/C": "no such case"}))
-	require.Error(t, kit.Suite[subject]{Cases: []kit.Case[subject]{good}}.Check(map[string]string{"A/B": ""}))
+	require.NoError(t, check(nil, good))
+	require.NoError(t, check(map[string]string{"A/B": "why"}, good))
+	require.ErrorContains(t, check(nil, good, good), "used twice")
+	require.ErrorContains(t, check(map[string]string{"A/C": "no such case"}, good), "A/C")
+	require.ErrorContains(t, check(map[string]string{"A/B": ""}, good), "reason")
+	for name, c := range map[string]struct {
+		change func(*kit.Case[trail])
+		says   string
+	}{
+		"name":     {func(c *kit.Case[trail]) { c.Name = "good" }, "Subject/Promise"},
+		"rule":     {func(c *kit.Case[trail]) { c.Rule = "" }, "no rule"},
+		"body":     {func(c *kit.Case[trail]) { c.Body = nil }, "no body"},
+		"scenario": {func(c *kit.Case[trail]) { c.Scenarios = []string{"18"} }, `"18"`},
+		"promise":  {func(c *kit.Case[trail]) { c.Promises = []string{"P.M"} }, `"P.M"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			c.change(&bad)
+			require.ErrorContains(t, check(nil, bad), c.says)
+		})
+	}
+}
+
+func TestCatchTurnsAPanicIntoAnError(t *testing.T) {
+	failed := errors.New("failed")
+	require.NoError(t, kit.Catch(func() error { return nil }))
+	require.Equal(t, failed, kit.Catch(func() error { return failed }))
+	require.ErrorContains(t, kit.Catch(func() error { panic("no") }), "panic: no")
 }

@@ -39,9 +39,9 @@ func answerCases() []kit.Case[Subject] {
 	}
 }
 
-func project(t kit.T, h Subject, raw json.RawMessage, b tool.Bounds) (evidence.Projection, result) {
+func project(t kit.T, subject Subject, raw json.RawMessage, b tool.Bounds) (evidence.Projection, result) {
 	t.Helper()
-	p, err := h.Projector.Project(raw, b)
+	p, err := subject.Projector.Project(raw, b)
 	require.NoError(t, err)
 	require.NoError(t, p.Check())
 	return p, decode(t, p)
@@ -61,9 +61,9 @@ func decode(t kit.T, p evidence.Projection) result {
 	return r
 }
 
-func showsWhatWasFound(t kit.T, h Subject) {
+func showsWhatWasFound(t kit.T, subject Subject) {
 	texts := []string{"first", `quo"te`, "päron 😀", "last"}
-	p, r := project(t, h, h.Answer(texts...), tool.Bounds{})
+	p, r := project(t, subject, subject.Answer(texts...), tool.Bounds{})
 	require.Equal(t, evidence.Found, p.Status)
 	require.False(t, *r.Truncated)
 	at := -1
@@ -75,22 +75,22 @@ func showsWhatWasFound(t kit.T, h Subject) {
 	require.Equal(t, len(texts)-1, at, "every text, in order, in %s", p.AgentResult)
 }
 
-func reportsNothing(t kit.T, h Subject) {
-	p, r := project(t, h, h.Answer(), tool.Bounds{})
+func reportsNothing(t kit.T, subject Subject) {
+	p, r := project(t, subject, subject.Answer(), tool.Bounds{})
 	require.Equal(t, evidence.None, p.Status)
 	require.False(t, *r.Truncated)
 }
 
-func saysWhatWasAsked(t kit.T, h Subject) {
+func saysWhatWasAsked(t kit.T, subject Subject) {
 	const asked = `SELECT "päron" < 😀`
-	raw := h.Empty(asked)
-	p, r := project(t, h, raw, tool.Bounds{})
+	raw := subject.Empty(asked)
+	p, r := project(t, subject, raw, tool.Bounds{})
 	require.Equal(t, evidence.None, p.Status)
 	require.False(t, *r.Truncated)
 	require.NotEmpty(t, r.Scope, "there is a scope in %s", p.AgentResult)
 	require.Contains(t, stringsOf(t, r.Scope), asked, "in %s", p.AgentResult)
 	for limit := 1; limit <= len(p.AgentResult); limit++ {
-		less, err := h.Projector.Project(raw, tool.Bounds{AgentResult: limits.AgentBytes(limit)})
+		less, err := subject.Projector.Project(raw, tool.Bounds{AgentResult: limits.AgentBytes(limit)})
 		if err != nil {
 			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
 			continue
@@ -104,19 +104,19 @@ func saysWhatWasAsked(t kit.T, h Subject) {
 	}
 }
 
-func hidesSensitive(t kit.T, h Subject) {
-	raw := h.Sensitive(canary)
+func hidesSensitive(t kit.T, subject Subject) {
+	raw := subject.Sensitive(canary)
 	for size := 1; size < 400; size++ {
-		p, err := h.Projector.Project(raw, tool.Bounds{CellBytes: size})
+		p, err := subject.Projector.Project(raw, tool.Bounds{CellBytes: size})
 		require.NoError(t, err)
 		require.NotContains(t, string(p.AgentResult), canary[:4])
 	}
 }
 
-func refusesMalformed(t kit.T, h Subject) {
-	require.NotEmpty(t, h.Malformed)
-	for _, raw := range append(slices.Clone(h.Malformed), json.RawMessage(`{"`+canary), json.RawMessage(canary), nil) {
-		p, err := h.Projector.Project(raw, tool.Bounds{})
+func refusesMalformed(t kit.T, subject Subject) {
+	require.NotEmpty(t, subject.Malformed)
+	for _, raw := range append(slices.Clone(subject.Malformed), json.RawMessage(`{"`+canary), json.RawMessage(canary), nil) {
+		p, err := subject.Projector.Project(raw, tool.Bounds{})
 		require.Equal(t, fault.ProjectionFailed, fault.CodeOf(err), "%q gives %s", raw, p.AgentResult)
 		require.Empty(t, p.AgentResult)
 		require.NotContains(t, err.Error(), canary)
@@ -124,16 +124,16 @@ func refusesMalformed(t kit.T, h Subject) {
 	}
 }
 
-func isPure(t kit.T, h Subject) {
-	raw := h.Answer(manyTexts(40, "täxt \" ")...)
+func isPure(t kit.T, subject Subject) {
+	raw := subject.Answer(manyTexts(40, "täxt \" ")...)
 	before := slices.Clone(raw)
 	b := tool.Bounds{Rows: 30, CellBytes: 50, AgentResult: 900}
-	want, err := h.Projector.Project(raw, b)
+	want, err := subject.Projector.Project(raw, b)
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	got := make([]evidence.Projection, 8)
 	for i := range got {
-		wg.Go(func() { got[i], _ = h.Projector.Project(raw, b) })
+		wg.Go(func() { got[i], _ = subject.Projector.Project(raw, b) })
 	}
 	wg.Wait()
 	for _, p := range got {
@@ -143,9 +143,9 @@ func isPure(t kit.T, h Subject) {
 	require.Equal(t, string(before), string(raw))
 }
 
-func sharesNothing(t kit.T, h Subject) {
-	raw := h.Answer("some text")
-	p, _ := project(t, h, raw, tool.Bounds{})
+func sharesNothing(t kit.T, subject Subject) {
+	raw := subject.Answer("some text")
+	p, _ := project(t, subject, raw, tool.Bounds{})
 	shown, before := slices.Clone(p.AgentResult), slices.Clone(raw)
 	for i := range raw {
 		raw[i] = '!'

@@ -46,13 +46,13 @@ func manyTexts(n int, text string) []string {
 	return out
 }
 
-func staysWithin(t kit.T, h Subject) {
+func staysWithin(t kit.T, subject Subject) {
 	for _, text := range []string{"x", "漢字", `"\`, "\x01\n"} {
-		raw := h.Answer(manyTexts(9, text)...)
-		whole, err := h.Projector.Project(raw, tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: 1 << 20})
+		raw := subject.Answer(manyTexts(9, text)...)
+		whole, err := subject.Projector.Project(raw, tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: 1 << 20})
 		require.NoError(t, err)
 		for limit := 1; limit < len(whole.AgentResult); limit++ {
-			p, err := h.Projector.Project(raw, tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: limits.AgentBytes(limit)})
+			p, err := subject.Projector.Project(raw, tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: limits.AgentBytes(limit)})
 			if err != nil {
 				require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
 				continue
@@ -65,58 +65,58 @@ func staysWithin(t kit.T, h Subject) {
 	}
 }
 
-func exactly(t kit.T, h Subject) {
-	raw := h.Answer(manyTexts(20, "é")...)
+func exactly(t kit.T, subject Subject) {
+	raw := subject.Answer(manyTexts(20, "é")...)
 	wide := tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: 1 << 20}
-	whole, r := project(t, h, raw, wide)
+	whole, r := project(t, subject, raw, wide)
 	require.False(t, *r.Truncated)
 
 	wide.AgentResult = limits.AgentBytes(len(whole.AgentResult))
-	same, _ := project(t, h, raw, wide)
+	same, _ := project(t, subject, raw, wide)
 	require.Equal(t, string(whole.AgentResult), string(same.AgentResult))
 
 	wide.AgentResult--
-	less, r := project(t, h, raw, wide)
+	less, r := project(t, subject, raw, wide)
 	require.True(t, *r.Truncated)
 	require.Less(t, len(less.AgentResult), len(whole.AgentResult))
 }
 
-func cutsRows(t kit.T, h Subject) {
-	raw := h.Answer("one", "two", "three")
-	p, r := project(t, h, raw, tool.Bounds{Rows: 2})
+func cutsRows(t kit.T, subject Subject) {
+	raw := subject.Answer("one", "two", "three")
+	p, r := project(t, subject, raw, tool.Bounds{Rows: 2})
 	require.True(t, *r.Truncated)
 	require.Subset(t, stringsOf(t, p.AgentResult), []string{"one", "two"})
 	require.NotContains(t, stringsOf(t, p.AgentResult), "three")
 
-	p, r = project(t, h, raw, tool.Bounds{Rows: 3})
+	p, r = project(t, subject, raw, tool.Bounds{Rows: 3})
 	require.False(t, *r.Truncated)
 	require.Contains(t, stringsOf(t, p.AgentResult), "three")
 }
 
-func cutsCells(t kit.T, h Subject) {
+func cutsCells(t kit.T, subject Subject) {
 	for _, text := range []string{
 		strings.Repeat("x", 90), strings.Repeat("漢", 30), strings.Repeat("😀", 23), strings.Repeat(`"`, 45),
 	} {
-		raw := h.Answer("short", text)
+		raw := subject.Answer("short", text)
 		whole, err := json.Marshal(text)
 		require.NoError(t, err)
 		for most := 1; most < len(whole); most++ {
-			p, r := project(t, h, raw, tool.Bounds{CellBytes: most})
+			p, r := project(t, subject, raw, tool.Bounds{CellBytes: most})
 			require.True(t, utf8.Valid(p.AgentResult), "bound %d: %s", most, p.AgentResult)
 			require.NotContains(t, string(p.AgentResult), "�")
 			require.NotContains(t, stringsOf(t, p.AgentResult), text)
 			require.True(t, *r.Truncated)
 		}
-		p, r := project(t, h, raw, tool.Bounds{CellBytes: len(whole)})
+		p, r := project(t, subject, raw, tool.Bounds{CellBytes: len(whole)})
 		require.Contains(t, stringsOf(t, p.AgentResult), text, "exactly at the bound")
 		require.False(t, *r.Truncated)
 	}
 }
 
-func namesWhatCut(t kit.T, h Subject) {
-	raw := h.Answer("one", strings.Repeat("two ", 30), "three")
+func namesWhatCut(t kit.T, subject Subject) {
+	raw := subject.Answer("one", strings.Repeat("two ", 30), "three")
 	wide := tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: 1 << 20}
-	whole, r := project(t, h, raw, wide)
+	whole, r := project(t, subject, raw, wide)
 	require.False(t, *r.Truncated)
 	require.Empty(t, r.TruncatedBy)
 	bounds := []tool.Bounds{{Rows: 2}, {CellBytes: 40}, {Rows: 2, CellBytes: 40}}
@@ -124,7 +124,7 @@ func namesWhatCut(t kit.T, h Subject) {
 		bounds = append(bounds, tool.Bounds{AgentResult: limits.AgentBytes(limit + 1)})
 	}
 	for _, b := range bounds {
-		p, err := h.Projector.Project(raw, b.Or(wide))
+		p, err := subject.Projector.Project(raw, b.Or(wide))
 		if err != nil {
 			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
 			continue
@@ -138,16 +138,16 @@ func namesWhatCut(t kit.T, h Subject) {
 	}
 }
 
-func defaults(t kit.T, h Subject) {
-	p, r := project(t, h, h.Answer(manyTexts(2000, "some longer text ")...), tool.Bounds{})
+func defaults(t kit.T, subject Subject) {
+	p, r := project(t, subject, subject.Answer(manyTexts(2000, "some longer text ")...), tool.Bounds{})
 	require.LessOrEqual(t, len(p.AgentResult), int(limits.Default().AgentResult))
 	require.True(t, *r.Truncated)
 }
 
-func cutIsFound(t kit.T, h Subject) {
-	raw := h.Answer(strings.Repeat("long ", 200))
+func cutIsFound(t kit.T, subject Subject) {
+	raw := subject.Answer(strings.Repeat("long ", 200))
 	for limit := 1; limit < 600; limit++ {
-		p, err := h.Projector.Project(raw, tool.Bounds{CellBytes: 2000, AgentResult: limits.AgentBytes(limit)})
+		p, err := subject.Projector.Project(raw, tool.Bounds{CellBytes: 2000, AgentResult: limits.AgentBytes(limit)})
 		if err != nil {
 			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
 			continue

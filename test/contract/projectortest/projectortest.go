@@ -38,12 +38,12 @@ func Suite() kit.Suite[Subject] {
 }
 
 // Test tests a projector.
-func Test(t *testing.T, h Subject) {
+func Test(t *testing.T, subject Subject) {
 	t.Helper()
-	Suite().Test(t, h, h.Exceptions)
+	Suite().Test(t, subject, subject.Exceptions)
 }
 
 // Violations returns the cases that a projector breaks.
-func Violations(ctx context.Context, h Subject) map[string][]string {
-	return Suite().Violations(ctx, h)
+func Violations(ctx context.Context, subject Subject) map[string][]string {
+	return Suite().Violations(ctx, subject)
 }

@@ -120,7 +120,7 @@ func subject(p ports.Projector) projectortest.Subject {
 func TestPlainProjectorPasses(t *testing.T) { projectortest.Test(t, subject(plain{})) }
 
 func TestASharingProjectorIsCaught(t *testing.T) {
-	h := subject(broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
+	sharing := subject(broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 		var object struct{ Scope, Items json.RawMessage }
 		_ = json.Unmarshal(raw, &object)
 		if object.Scope != nil {
@@ -132,11 +132,11 @@ func TestASharingProjectorIsCaught(t *testing.T) {
 		}
 		return p, err
 	}))
-	h.Answer = func(texts ...string) json.RawMessage { return render("", texts, nil) }
-	h.Empty = func(asked string) json.RawMessage { return render(asked, nil, nil) }
-	h.Sensitive = func(text string) json.RawMessage { return render("", []string{"secret:" + text}, nil) }
-	h.Malformed = []json.RawMessage{json.RawMessage(`[]`)}
-	got := projectortest.Violations(t.Context(), h)
+	sharing.Answer = func(texts ...string) json.RawMessage { return render("", texts, nil) }
+	sharing.Empty = func(asked string) json.RawMessage { return render(asked, nil, nil) }
+	sharing.Sensitive = func(text string) json.RawMessage { return render("", []string{"secret:" + text}, nil) }
+	sharing.Malformed = []json.RawMessage{json.RawMessage(`[]`)}
+	got := projectortest.Violations(t.Context(), sharing)
 	require.Equal(t, []string{"Project/SharesNothing"}, slices.Sorted(maps.Keys(got)), "%v", got)
 }
 
