@@ -16,9 +16,10 @@ import (
 
 var beginCases = []storeCase{
 	{Name: "Begin/CreatesTheProjectingRecord", Scenarios: []string{"S10", "S15"},
-		Rule: "Begin creates one PROJECTING record with the exact id and request and the store's times.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Begin creates one PROJECTING record with the exact id and request and the store's times.",
+		Promises: []string{"Invocations.Begin#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			want := call(r, "functions.query:0")
 			before := s.Now(t).Truncate(time.Millisecond)
@@ -39,9 +40,10 @@ var beginCases = []storeCase{
 			require.Equal(t, string(want.Encode()), s.stored(want.Key()), "the stored form is the domain's")
 		}},
 	{Name: "Begin/RefusesUnknownRuns", Scenarios: []string{"S06"},
-		Rule: "Begin in an unknown run, or in another incarnation of it, is RUN_NOT_FOUND and leaves nothing.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Begin in an unknown run, or in another incarnation of it, is RUN_NOT_FOUND and leaves nothing.",
+		Promises: []string{"Invocations.Begin#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			ghost := plain("r1")
 			refused(t, s.tryBegin(ghost, call(ghost, "call_1")), fault.RunNotFound)
 			opened := s.open("r1")
@@ -49,9 +51,10 @@ var beginCases = []storeCase{
 			s.untouched(opened, "call_1")
 		}},
 	{Name: "Begin/RefusesEndedRuns", Scenarios: []string{"S06"},
-		Rule: "Begin in a run that was cancelled or completed is RUN_INACTIVE and leaves nothing.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Begin in a run that was cancelled or completed is RUN_INACTIVE and leaves nothing.",
+		Promises: []string{"Invocations.Begin#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			for _, to := range []run.State{run.Cancelled, run.Completed} {
 				r := s.open(run.ID(to))
 				ended, err := s.Other.End(t.Context(), r.ID, to)
@@ -61,18 +64,20 @@ var beginCases = []storeCase{
 			}
 		}},
 	{Name: "Begin/RefusesPastTheDeadline", Scenarios: []string{"S06"},
-		Rule: "Begin at or after the deadline, by the store's clock, is RUN_DEADLINE_EXCEEDED and leaves nothing.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Begin at or after the deadline, by the store's clock, is RUN_DEADLINE_EXCEEDED and leaves nothing.",
+		Promises: []string{"Invocations.Begin#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.TTL = s.Unit })
 			s.Advance(t, s.Unit)
 			refused(t, s.tryBegin(r, call(r, "call_1")), fault.RunDeadlineExceeded)
 			s.untouched(r, "call_1")
 		}},
 	{Name: "Begin/RefusesDuplicates", Scenarios: []string{"S07"},
-		Rule: "A second Begin of an id is DUPLICATE_TOOL_CALL with the first call's status; record and budget stay as they are.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A second Begin of an id is DUPLICATE_TOOL_CALL with the first call's status; record and budget stay as they are.",
+		Promises: []string{"Invocations.Begin#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCalls, r.Budget.MaxCallsPerTool = 3, map[string]int64{toolName: 3} })
 			for status, settle := range map[invocation.Status]func(invocation.Record){
 				invocation.Projecting: func(invocation.Record) {},
@@ -92,9 +97,10 @@ var beginCases = []storeCase{
 			}
 		}},
 	{Name: "Begin/DuplicateAfterTheRecordExpired", Scenarios: []string{"S07", "S18"},
-		Rule: "An id stays a duplicate for as long as the run is known, also after its record expired.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "An id stays a duplicate for as long as the run is known, also after its record expired.",
+		Promises: []string{"Invocations.Begin#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.RecordTTL = s.Unit })
 			rec := s.begin(r, "call_1")
 			s.Advance(t, s.Unit)
@@ -106,12 +112,14 @@ var beginCases = []storeCase{
 			require.Nil(t, value)
 		}},
 	{Name: "Begin/FirstThatHolds", Scenarios: []string{"S06"},
-		Rule: "The refusal is the first that holds of RUN_NOT_FOUND, RUN_INACTIVE, RUN_DEADLINE_EXCEEDED, DUPLICATE_TOOL_CALL, TOOL_BUDGET, RUN_BUDGET, RUN_BYTES.",
-		Body: firstThatHolds},
+		Rule:     "The refusal is the first that holds of RUN_NOT_FOUND, RUN_INACTIVE, RUN_DEADLINE_EXCEEDED, DUPLICATE_TOOL_CALL, TOOL_BUDGET, RUN_BUDGET, RUN_BYTES.",
+		Promises: []string{"Invocations.Begin#2"},
+		Body:     firstThatHolds},
 	{Name: "Begin/RepeatedByItsOwner", Scenarios: []string{"S07", "S24"},
-		Rule: "A repeated Begin of the same owner is answered as before, also when the run has ended meanwhile, and spends nothing.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A repeated Begin of the same owner is answered as before, also when the run has ended meanwhile, and spends nothing.",
+		Promises: []string{"Invocations.Begin#4"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCalls = 1 })
 			rec := call(r, "call_1")
 			first, err := s.Store.Begin(t.Context(), rec, r.Incarnation, long)
@@ -131,9 +139,10 @@ var beginCases = []storeCase{
 			again()
 		}},
 	{Name: "Begin/RepeatedAfterItsSettlement", Scenarios: []string{"S14"},
-		Rule: "A repeated Begin of an owner whose record is terminal begins nothing: it is a duplicate.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A repeated Begin of an owner whose record is terminal begins nothing: it is a duplicate.",
+		Promises: []string{"Invocations.Begin#4"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			rec := s.begin(r, "call_1")
 			s.settle(s.answered(rec))
@@ -143,9 +152,10 @@ var beginCases = []storeCase{
 			require.Equal(t, before, s.stored(rec.Key()))
 		}},
 	{Name: "Begin/KeepsItsOwnCopy", Scenarios: []string{"S15"},
-		Rule: "What a caller does to its request afterwards, or to the one it was answered with, changes no record.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "What a caller does to its request afterwards, or to the one it was answered with, changes no record.",
+		Promises: []string{"Store#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			rec := call(r, "call_1")
 			begun, err := s.Store.Begin(t.Context(), rec, r.Incarnation, long)
@@ -157,9 +167,10 @@ var beginCases = []storeCase{
 			require.Equal(t, request, string(s.record("r1", "call_1").Request))
 		}},
 	{Name: "Begin/KeysNeverMeet", Scenarios: []string{"S01", "S07"},
-		Rule: "No two pairs of run and tool call share a record, whatever bytes the ids hold.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "No two pairs of run and tool call share a record, whatever bytes the ids hold.",
+		Promises: []string{"Invocations.Begin#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			runs := []run.ID{"a", "a:b", "a:i", "a:i:b", "A", "a.b", "a-"}
 			ids := []string{"c", "b:c", "i:c", "}:i:c", "{a}:i:c", "{", "}", "{}", ":", "%7D", "*", "C", "c:", "~!#$&()+,/;<=>?@[]^_`|", strings.Repeat("{:}%", 256)}
 			for _, id := range runs {
@@ -181,11 +192,12 @@ var beginCases = []storeCase{
 			}
 		}},
 	{Name: "Begin/OneIDRunsOnceUnderConcurrency", Scenarios: []string{"S07"},
-		Rule: "Of 32 concurrent Begins of one id exactly one succeeds, and one call is spent.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Of 32 concurrent Begins of one id exactly one succeeds, and one call is spent.",
+		Promises: []string{"Invocations.Begin#2", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
-			outcomes := atOnce(32, func(i int) error {
+			outcomes := s.atOnce(32, func(i int) error {
 				_, err := []ports.Store{s.Store, s.Other}[i%2].Begin(t.Context(), call(r, "call_1"), r.Incarnation, long)
 				return err
 			})
@@ -204,8 +216,8 @@ func (s stage) untouched(r run.Run, toolCallID string) {
 }
 
 // firstThatHolds takes one reason for refusal after the other away, in their order.
-func firstThatHolds(t kit.T, h Subject) {
-	s := on(t, h)
+func firstThatHolds(t kit.T, subject Subject) {
+	s := on(t, subject)
 	broke := func(r *run.Run) {
 		r.Budget.MaxCalls, r.Budget.MaxBytes = 1, int64(len(request))
 		r.Budget.MaxCallsPerTool = map[string]int64{toolName: 1}

@@ -15,9 +15,10 @@ import (
 
 var budgetCases = []storeCase{
 	{Name: "Budget/CallsAreExact", Scenarios: []string{"S08"},
-		Rule: "A run begins exactly max_calls calls; one more is RUN_BUDGET_EXHAUSTED and spends nothing.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A run begins exactly max_calls calls; one more is RUN_BUDGET_EXHAUSTED and spends nothing.",
+		Promises: []string{"Invocations.Begin#1", "Invocations.Begin#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			for most := range int64(3) {
 				r := s.open(run.ID(fresh()), func(r *run.Run) { r.Budget.MaxCalls = most })
 				for range most {
@@ -29,9 +30,10 @@ var budgetCases = []storeCase{
 			}
 		}},
 	{Name: "Budget/CallsPerToolAreExact", Scenarios: []string{"S08"},
-		Rule: "A tool's own budget is exact, TOOL_BUDGET_EXHAUSTED past it; a tool without one is bounded by the run only.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A tool's own budget is exact, TOOL_BUDGET_EXHAUSTED past it; a tool without one is bounded by the run only.",
+		Promises: []string{"Invocations.Begin#1", "Invocations.Begin#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCallsPerTool = map[string]int64{toolName: 2, "never": 0} })
 			s.begin(r, fresh())
 			s.begin(r, fresh())
@@ -48,9 +50,10 @@ var budgetCases = []storeCase{
 			}
 		}},
 	{Name: "Budget/RequestBytesAreExact", Scenarios: []string{"S09", "S22"},
-		Rule: "A request that fills max_bytes exactly begins; one byte more is RUN_BYTES_EXHAUSTED and spends nothing.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A request that fills max_bytes exactly begins; one byte more is RUN_BYTES_EXHAUSTED and spends nothing.",
+		Promises: []string{"Invocations.Begin#1", "Invocations.Begin#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			for more, code := range map[int]fault.Code{0: "", 1: fault.RunBytesExhausted} {
 				r := s.open(run.ID(fresh()), func(r *run.Run) { r.Budget.MaxBytes = 100 })
 				require.NoError(t, s.tryBegin(r, sized(r, "call_1", 60)))
@@ -66,11 +69,12 @@ var budgetCases = []storeCase{
 			}
 		}},
 	{Name: "Budget/CallsAreExactUnderConcurrency", Scenarios: []string{"S08"},
-		Rule: "Of 64 concurrent calls on a budget of 10 exactly 10 begin.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Of 64 concurrent calls on a budget of 10 exactly 10 begin.",
+		Promises: []string{"Invocations.Begin#1", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCalls = 10 })
-			outcomes := atOnce(64, func(i int) error {
+			outcomes := s.atOnce(64, func(i int) error {
 				_, err := []ports.Store{s.Store, s.Other}[i%2].Begin(t.Context(), call(r, fresh()), r.Incarnation, long)
 				return err
 			})
@@ -78,11 +82,12 @@ var budgetCases = []storeCase{
 			require.EqualValues(t, 10, s.find("r1").Usage.Calls)
 		}},
 	{Name: "Budget/ToolCallsAreExactUnderConcurrency", Scenarios: []string{"S08"},
-		Rule: "Of concurrent calls of two tools each begins exactly its own budget.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Of concurrent calls of two tools each begins exactly its own budget.",
+		Promises: []string{"Invocations.Begin#1", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCallsPerTool = map[string]int64{toolName: 7, "other": 5} })
-			outcomes := atOnce(48, func(i int) error {
+			outcomes := s.atOnce(48, func(i int) error {
 				rec := call(r, fresh())
 				if i%3 == 0 {
 					rec.ToolName = "other"
@@ -94,9 +99,10 @@ var budgetCases = []storeCase{
 			require.Equal(t, map[string]int64{toolName: 7, "other": 5}, s.find("r1").Usage.CallsPerTool)
 		}},
 	{Name: "Budget/AnswerBytesAreExact", Scenarios: []string{"S09", "S22"},
-		Rule: "Raw and agent bytes that fill max_bytes exactly are stored; one byte more is ERROR/RUN_BYTES_EXHAUSTED without raw, uncharged.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Raw and agent bytes that fill max_bytes exactly are stored; one byte more is ERROR/RUN_BYTES_EXHAUSTED without raw, uncharged.",
+		Promises: []string{"Invocations.Settle#1", "Invocations.Settle#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			for more, status := range map[int]invocation.Status{0: invocation.Ready, 1: invocation.Error} {
 				r := s.open(run.ID(fresh()), func(r *run.Run) { r.Budget.MaxBytes = int64(len(request)) + 100 })
 				next := ready(t, s.begin(r, "call_1"), text(70), text(30+more), evidence.Found)
@@ -117,9 +123,10 @@ var budgetCases = []storeCase{
 			}
 		}},
 	{Name: "Budget/RawOfFailuresIsCharged", Scenarios: []string{"S09"},
-		Rule: "The raw that a failure keeps is charged as well, and dropped when it does not fit.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "The raw that a failure keeps is charged as well, and dropped when it does not fit.",
+		Promises: []string{"Invocations.Settle#1", "Invocations.Settle#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxBytes = 2*int64(len(request)) + 150 })
 			kept := s.settle(failed(s.begin(r, "call_1"), text(100)))
 			require.Equal(t, fault.ExecutionFailed, kept.ErrorCode)
@@ -131,16 +138,17 @@ var budgetCases = []storeCase{
 			require.EqualValues(t, 2*len(request)+100, s.find("r1").Usage.Bytes)
 		}},
 	{Name: "Budget/AnswerBytesAreExactUnderConcurrency", Scenarios: []string{"S09"},
-		Rule: "Concurrent settlements never charge more than max_bytes, and exactly those that fit are READY.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Concurrent settlements never charge more than max_bytes, and exactly those that fit are READY.",
+		Promises: []string{"Invocations.Settle#1", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			const n, fit = 24, 9
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxBytes = n*int64(len(request)) + fit*100 + 99 })
 			var nexts []invocation.Record
 			for range n {
 				nexts = append(nexts, ready(t, s.begin(r, fresh()), text(70), text(30), evidence.Found))
 			}
-			outcomes := atOnce(n, func(i int) error {
+			outcomes := s.atOnce(n, func(i int) error {
 				rec, err := []ports.Store{s.Store, s.Other}[i%2].Settle(t.Context(), nexts[i])
 				if err == nil && rec.Status == invocation.Error {
 					return fault.New(rec.ErrorCode)

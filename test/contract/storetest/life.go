@@ -16,9 +16,10 @@ import (
 // lifeCases are about the life of records and runs (S18, S19).
 var lifeCases = []storeCase{
 	{Name: "Begin/SetsTheExpiryOnce", Scenarios: []string{"S18"},
-		Rule: "A record expires its run's record TTL after its creation, and a repeated Begin does not move that.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A record expires its run's record TTL after its creation, and a repeated Begin does not move that.",
+		Promises: []string{"Invocations.Begin#5"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for _, n := range []int{40, 100 << 10} {
 				rec := sized(r, fresh(), n)
@@ -33,9 +34,10 @@ var lifeCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/KeepsTheExactExpiry", Scenarios: []string{"S18"},
-		Rule: "A transition keeps the absolute expiry to the millisecond, for small and large records, and so does its repetition.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A transition keeps the absolute expiry to the millisecond, for small and large records, and so does its repetition.",
+		Promises: []string{"Invocations.Settle#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for _, n := range []int{10, 100 << 10} {
 				rec := s.begin(r, fresh())
@@ -51,9 +53,10 @@ var lifeCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/GoneIsNotBroughtBack", Scenarios: []string{"S19"},
-		Rule: "A settlement of an expired record is INVOCATION_NOT_FOUND, writes nothing and charges nothing.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A settlement of an expired record is INVOCATION_NOT_FOUND, writes nothing and charges nothing.",
+		Promises: []string{"Invocations.Settle#4"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.RecordTTL = s.Unit })
 			small, large := s.begin(r, "small"), s.begin(r, "large")
 			s.Advance(t, s.Unit)
@@ -69,9 +72,10 @@ var lifeCases = []storeCase{
 			alike(t, stands, s.find("r1"))
 		}},
 	{Name: "Load/DoesNotRenewTTL", Scenarios: []string{"S18"},
-		Rule: "No read moves the expiry of a record or of its run, and the record is gone when it comes.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "No read moves the expiry of a record or of its run, and the record is gone when it comes.",
+		Promises: []string{"Invocations.Load#3", "Runs.Find#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.RecordTTL = 2 * s.Unit })
 			projecting, settled := s.begin(r, "call_1"), s.begin(r, "call_2")
 			s.settle(s.answered(settled))
@@ -102,9 +106,10 @@ var lifeCases = []storeCase{
 			require.Empty(t, found)
 		}},
 	{Name: "Find/RunsOutliveTheirRecords", Scenarios: []string{"S18"},
-		Rule: "A run is known for 15 minutes longer than any of its records can live, and nothing that happens in it moves that.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A run is known for 15 minutes longer than any of its records can live, and nothing that happens in it moves that.",
+		Promises: []string{"Runs.Find#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.RecordTTL = s.Unit })
 			at := s.RunExpires(t, "r1")
 			require.False(t, at.Before(r.Deadline.Add(r.RecordTTL+15*time.Minute)))

@@ -15,9 +15,10 @@ import (
 
 var loadCases = []storeCase{
 	{Name: "Load/AbsentIDsAreAbsent", Scenarios: []string{"S17"},
-		Rule: "Ids without a record, and those of another run, are absent from the answer, and that is no error.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Ids without a record, and those of another run, are absent from the answer, and that is no error.",
+		Promises: []string{"Invocations.Load#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			s.begin(s.open("r1"), "call_1")
 			s.begin(s.open("r2"), "call_2")
 			found, err := s.Store.Load(t.Context(), "r1", ports.Whole, "call_1", "call_2", "CALL_1", "nope")
@@ -31,9 +32,10 @@ var loadCases = []storeCase{
 			}
 		}},
 	{Name: "Load/ManyAtOnce", Scenarios: []string{"S17"},
-		Rule: "One Load answers any number of ids, each with its own record and status, repeated ids as well.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "One Load answers any number of ids, each with its own record and status, repeated ids as well.",
+		Promises: []string{"Invocations.Load#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			var ids []string
 			want := map[string]invocation.Record{}
@@ -60,9 +62,10 @@ var loadCases = []storeCase{
 			}
 		}},
 	{Name: "Load/HeadLeavesBodiesOut",
-		Rule: "With view Head the record comes without bodies and with their sizes, whatever they hold.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "With view Head the record comes without bodies and with their sizes, whatever they hold.",
+		Promises: []string{"Invocations.Load#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			mark := `"},"request":"` // what stands before a request, inside one
 			begun := s.begin(r, "call_1")
@@ -77,9 +80,10 @@ var loadCases = []storeCase{
 			}
 		}},
 	{Name: "Load/AnswerHoldsTheAgentResultOnly",
-		Rule: "With view Answer the record comes with its agent result, of any length, and without request and raw response.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "With view Answer the record comes with its agent result, of any length, and without request and raw response.",
+		Promises: []string{"Invocations.Load#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			want := map[string]invocation.Record{
 				"small":  s.settle(ready(t, s.begin(r, "small"), text(10), text(20), evidence.Found)),
@@ -98,9 +102,10 @@ var loadCases = []storeCase{
 			}
 		}},
 	{Name: "Load/HandsOutCopies", Scenarios: []string{"S15"},
-		Rule: "Callers may change the bytes that they were handed.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Callers may change the bytes that they were handed.",
+		Promises: []string{"Store#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			rec := s.begin(s.open("r1"), "call_1")
 			s.settle(s.answered(rec))
 			before := s.stored(rec.Key())
@@ -115,9 +120,10 @@ var loadCases = []storeCase{
 			require.Equal(t, before, string(again["call_1"].Record.Encode()))
 		}},
 	{Name: "Load/CorruptIsAFaultOfItsIDAlone", Scenarios: []string{"S23"},
-		Rule: "A value that is no record of its key is INTERNAL for that id alone; the others are answered and the value stays.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A value that is no record of its key is INTERNAL for that id alone; the others are answered and the value stays.",
+		Promises: []string{"Invocations.Load#5"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			good := s.settle(s.answered(s.begin(r, "good")))
 			for name, spoil := range corruptions {
@@ -141,9 +147,10 @@ var loadCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/CorruptIsNotOverwritten", Scenarios: []string{"S23"},
-		Rule: "A settlement of a record whose stored value is none is INTERNAL, and the value stays; its id stays a duplicate.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A settlement of a record whose stored value is none is INTERNAL, and the value stays; its id stays a duplicate.",
+		Promises: []string{"Invocations.Settle#6", "Invocations.Load#5"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			good := s.settle(s.answered(s.begin(r, "good")))
 			for name, spoil := range corruptions {

@@ -18,9 +18,10 @@ var huge = limits.Limits{Request: 1 << 30, Raw: 1 << 30, Record: 1 << 30, AgentR
 // lostCases are about records whose process died (S16).
 var lostCases = []storeCase{
 	{Name: "Load/SettlesLostExecutions", Scenarios: []string{"S16", "S18"},
-		Rule: "A PROJECTING record whose lease has passed is settled to ERROR/EXECUTION_LOST by whoever loads it, at its exact expiry, for good.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A PROJECTING record whose lease has passed is settled to ERROR/EXECUTION_LOST by whoever loads it, at its exact expiry, for good.",
+		Promises: []string{"Invocations.Load#4"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for _, view := range []ports.View{ports.Whole, ports.Head, ports.Answer} {
 				rec := s.beginLeased(r, fresh(), s.Unit)
@@ -52,9 +53,10 @@ var lostCases = []storeCase{
 			s.settle(s.answered(s.begin(r, "the rest of the run works")))
 		}},
 	{Name: "Load/LeavesLeasedExecutions", Scenarios: []string{"S16"},
-		Rule: "A PROJECTING record within its lease stays as it is, and so does a terminal one after it.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A PROJECTING record within its lease stays as it is, and so does a terminal one after it.",
+		Promises: []string{"Invocations.Load#4"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			leased := s.begin(r, "leased")
 			terminal := s.settle(s.answered(s.beginLeased(r, "terminal", s.Unit)))
@@ -66,17 +68,19 @@ var lostCases = []storeCase{
 			same(t, s.settle(s.answered(leased)), s.record("r1", "leased"))
 		}},
 	{Name: "Settle/AfterTheLease", Scenarios: []string{"S16"},
-		Rule: "As long as nobody has declared it lost, its owner can settle a record after its lease.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "As long as nobody has declared it lost, its owner can settle a record after its lease.",
+		Promises: []string{"Invocations.Settle#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			rec := s.beginLeased(s.open("r1"), "call_1", s.Unit)
 			s.Advance(t, s.Unit)
 			require.Equal(t, invocation.Ready, s.settle(s.answered(rec)).Status)
 		}},
 	{Name: "Load/LostOrSettledUnderConcurrency", Scenarios: []string{"S14", "S16"},
-		Rule: "When owner and loaders meet after the lease, the record ends one way, and everybody is told that way.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "When owner and loaders meet after the lease, the record ends one way, and everybody is told that way.",
+		Promises: []string{"Invocations.Load#4", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			var recs []invocation.Record
 			for range 16 {
@@ -87,7 +91,7 @@ var lostCases = []storeCase{
 				next := ready(t, rec, text(100+(i/2%2)*(100<<10)), agent, evidence.Found)
 				var ready, lost atomic.Int64
 				owner := i % 2 * 4 // the owner comes first or last
-				outcomes := atOnce(5, func(i int) error {
+				outcomes := s.atOnce(5, func(i int) error {
 					if i == owner {
 						_, err := s.Store.Settle(t.Context(), next)
 						if err == nil {

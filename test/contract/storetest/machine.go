@@ -24,10 +24,10 @@ import (
 //
 // A store on a clock of its own is read before and after each operation: whatever the model
 // answers at some time in between, the operation's own timestamp first, is right.
-func Machine(t *testing.T, h Subject) {
+func Machine(t *testing.T, subject Subject) {
 	t.Helper()
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &machine{stage: stage{rt, h.New(rt)}, model: newModel(), prefix: fresh()}
+		m := &machine{stage: stage{rt, subject.New(rt)}, model: newModel(), prefix: fresh()}
 		rt.Repeat(map[string]func(*rapid.T){
 			"Open": m.open, "End": m.end, "Begin": m.begin, "BeginAgain": m.beginAgain, "Settle": m.settle, "Load": m.load,
 			"Refuse": m.refuse, "Ended": m.ended, "Advance": m.advance, "": m.check,

@@ -15,9 +15,10 @@ import (
 
 var settleRaceCases = []storeCase{
 	{Name: "Settle/OneWriterWinsUnderConcurrency", Scenarios: []string{"S14"},
-		Rule: "Of READY and ERROR writers of one record at once exactly one wins; what is stored is what the winner was told.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Of READY and ERROR writers of one record at once exactly one wins; what is stored is what the winner was told.",
+		Promises: []string{"Invocations.Settle#5", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for range 40 {
 				rec := s.begin(r, fresh())
@@ -25,7 +26,7 @@ var settleRaceCases = []storeCase{
 					s.answered(rec), failed(rec, ""), ready(t, rec, raw, `{}`, evidence.None), rec.Failed(fault.New(fault.ExecutionTimeout), nil, huge),
 				}
 				var winner atomic.Pointer[invocation.Record]
-				outcomes := atOnce(len(nexts), func(i int) error {
+				outcomes := s.atOnce(len(nexts), func(i int) error {
 					got, err := []ports.Store{s.Store, s.Other}[i%2].Settle(t.Context(), nexts[i])
 					if err == nil {
 						winner.Store(&got)
@@ -37,11 +38,12 @@ var settleRaceCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/SameSettlementUnderConcurrency", Scenarios: []string{"S14"},
-		Rule: "The same settlement sent many times at once is answered alike each time and charged once.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "The same settlement sent many times at once is answered alike each time and charged once.",
+		Promises: []string{"Invocations.Settle#5", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			next := s.answered(s.begin(s.open("r1"), "call_1"))
-			outcomes := atOnce(16, func(i int) error {
+			outcomes := s.atOnce(16, func(i int) error {
 				got, err := []ports.Store{s.Store, s.Other}[i%2].Settle(t.Context(), next)
 				if err == nil && got.Status != invocation.Ready {
 					return fault.New(fault.Internal)
@@ -52,14 +54,15 @@ var settleRaceCases = []storeCase{
 			require.EqualValues(t, len(request)+len(raw)+len(agent), s.find("r1").Usage.Bytes)
 		}},
 	{Name: "Settle/AgainstTheEndUnderConcurrency", Scenarios: []string{"S14"},
-		Rule: "A settlement at the moment of a cancel is READY or EXECUTION_CANCELLED, and stays what its caller was told.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A settlement at the moment of a cancel is READY or EXECUTION_CANCELLED, and stays what its caller was told.",
+		Promises: []string{"Invocations.Settle#2", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			for range 20 {
 				r := s.open(run.ID(fresh()))
 				next := s.answered(s.begin(r, "call_1"))
 				var told atomic.Pointer[invocation.Record]
-				outcomes := atOnce(2, func(i int) error {
+				outcomes := s.atOnce(2, func(i int) error {
 					if i == 0 {
 						_, err := s.Other.End(t.Context(), r.ID, run.Cancelled)
 						return err
@@ -75,14 +78,15 @@ var settleRaceCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/ReadersSeeWholeRecords", Scenarios: []string{"S15"},
-		Rule: "Whoever loads while a record is settled sees it before or after, never in between.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Whoever loads while a record is settled sees it before or after, never in between.",
+		Promises: []string{"Invocations.Settle#1", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for _, n := range []int{200, 100 << 10} {
 				begun := s.begin(r, fresh())
 				next := ready(t, begun, text(n), text(n), evidence.Found)
-				outcomes := atOnce(6, func(i int) error {
+				outcomes := s.atOnce(6, func(i int) error {
 					if i == 0 {
 						_, err := s.Store.Settle(t.Context(), next)
 						return err

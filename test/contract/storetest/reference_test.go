@@ -14,20 +14,25 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-// reference is the model as a store: right, and easy to break.
+// reference is the model as a store: right, and easy to break. Its methods in lower case are for
+// stores that break a promise under the same lock.
 type reference struct {
 	mu      sync.Mutex
 	at      time.Time
 	model   *model
 	planted map[invocation.Key][]byte
-	watches map[chan run.ID]struct{}
+	watches map[*refWatcher]struct{}
+	crowd   *crowd
+	line    *line
 }
 
 func newReference() *reference {
-	return &reference{
+	r := &reference{
 		at: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), model: newModel(),
-		planted: map[invocation.Key][]byte{}, watches: map[chan run.ID]struct{}{},
+		planted: map[invocation.Key][]byte{}, watches: map[*refWatcher]struct{}{},
 	}
+	r.crowd, r.line = &crowd{r: r}, &line{r: r}
+	return r
 }
 
 func (r *reference) Open(_ context.Context, given run.Run) (run.Run, error) {
@@ -47,18 +52,30 @@ func (r *reference) Find(_ context.Context, id run.ID) (run.Run, error) {
 func (r *reference) End(_ context.Context, id run.ID, to run.State) (run.Run, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.end(id, to)
+}
+
+func (r *reference) end(id run.ID, to run.State) (run.Run, error) {
 	ended, err := r.model.end(id, to)
 	if err == nil {
-		for c := range r.watches {
-			c <- id
+		for w := range r.watches {
+			if !w.farEnd || r.line.lost(id) == nil {
+				w.tell(id)
+			}
 		}
 	}
 	return copied(ended), err
 }
 
-func (r *reference) Begin(_ context.Context, rec invocation.Record, incarnation string, lease time.Duration) (ports.Begun, error) {
+func (r *reference) Begin(
+	_ context.Context, rec invocation.Record, incarnation string, lease time.Duration,
+) (ports.Begun, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.begin(rec, incarnation, lease)
+}
+
+func (r *reference) begin(rec invocation.Record, incarnation string, lease time.Duration) (ports.Begun, error) {
 	if r.planted[rec.Key()] != nil {
 		rec.Owner = "nobody's"
 	}
@@ -70,6 +87,10 @@ func (r *reference) Begin(_ context.Context, rec invocation.Record, incarnation 
 func (r *reference) Settle(_ context.Context, next invocation.Record) (invocation.Record, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.settle(next)
+}
+
+func (r *reference) settle(next invocation.Record) (invocation.Record, error) {
 	if r.planted[next.Key()] != nil {
 		return invocation.Record{}, fault.New(fault.Internal)
 	}
@@ -80,6 +101,10 @@ func (r *reference) Settle(_ context.Context, next invocation.Record) (invocatio
 func (r *reference) Load(_ context.Context, id run.ID, view ports.View, toolCallIDs ...string) (map[string]ports.Found, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.load(id, view, toolCallIDs...), nil
+}
+
+func (r *reference) load(id run.ID, view ports.View, toolCallIDs ...string) map[string]ports.Found {
 	found := r.model.load(r.at, id, view, toolCallIDs...)
 	for toolCallID, f := range found {
 		f.Record = copiedRecord(f.Record)
@@ -88,34 +113,17 @@ func (r *reference) Load(_ context.Context, id run.ID, view ports.View, toolCall
 		}
 		found[toolCallID] = f
 	}
-	return found, nil
+	return found
 }
 
 func (r *reference) Refuse(_ context.Context, id run.ID, incarnation string, entry run.Refusal, counts bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.model.refuse(r.at, id, incarnation, entry, counts)
+	return r.refuse(id, incarnation, entry, counts)
 }
 
-func (r *reference) Watch(ctx context.Context, ended func(run.ID), subscribed func()) error {
-	c := make(chan run.ID, 1000)
-	r.mu.Lock()
-	r.watches[c] = struct{}{}
-	r.mu.Unlock()
-	defer func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.watches, c)
-	}()
-	subscribed()
-	for {
-		select {
-		case id := <-c:
-			ended(id)
-		case <-ctx.Done():
-			return nil
-		}
-	}
+func (r *reference) refuse(id run.ID, incarnation string, entry run.Refusal, counts bool) error {
+	return r.model.refuse(r.at, id, incarnation, entry, counts)
 }
 
 func (r *reference) Ended(_ context.Context, ids ...run.ID) (map[run.ID]fault.Code, error) {
@@ -124,10 +132,65 @@ func (r *reference) Ended(_ context.Context, ids ...run.ID) (map[run.ID]fault.Co
 	return r.model.ended(r.at, ids...), nil
 }
 
+// refWatcher is one call of Watch; the reference's mutex guards it.
+type refWatcher struct {
+	ended       []run.ID
+	interrupted bool
+	farEnd      bool // it misses what happens while the line is cut
+	wake        chan struct{}
+}
+
+// refBacklog is how many ends a watcher may be behind before its watch is interrupted.
+const refBacklog = 100
+
+func (w *refWatcher) tell(id run.ID) {
+	if len(w.ended) < refBacklog {
+		w.ended = append(w.ended, id)
+	} else {
+		w.interrupted = true
+	}
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *reference) Watch(ctx context.Context, ended func(run.ID), subscribed func()) error {
+	w := &refWatcher{farEnd: ctx.Value(farEnd{}) != nil, wake: make(chan struct{}, 1)}
+	r.mu.Lock()
+	r.watches[w] = struct{}{}
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.watches, w)
+	}()
+	subscribed()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.wake:
+		}
+		r.mu.Lock()
+		ids, interrupted := w.ended, w.interrupted
+		w.ended, w.interrupted = nil, false
+		r.mu.Unlock()
+		for _, id := range ids {
+			ended(id)
+		}
+		if interrupted {
+			subscribed()
+		}
+	}
+}
+
 // instance shows the store to the suite, which reaches it through store.
 func (r *reference) instance(store ports.Store) Instance {
 	return Instance{
-		Store: store, Other: store, Unit: time.Minute,
+		Store: cutStore{store, r.line}, Other: store, Unit: time.Minute, crowd: r.crowd,
+		Break:    func(kit.T) func() { return r.line.cut("") },
+		BreakRun: func(_ kit.T, id run.ID) func() { return r.line.cut(id) },
 		Advance: func(_ kit.T, d time.Duration) {
 			r.mu.Lock()
 			defer r.mu.Unlock()

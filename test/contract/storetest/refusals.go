@@ -23,9 +23,10 @@ func (s stage) refuse(r run.Run, e run.Refusal, counts bool) error {
 
 var refusalCases = []storeCase{
 	{Name: "Refuse/CountsAndLogs",
-		Rule: "A refusal is logged with the store's time, in order, and counted when it counts; it makes no record and spends no budget.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A refusal is logged with the store's time, in order, and counted when it counts; it makes no record and spends no budget.",
+		Promises: []string{"Refusals.Refuse#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			want := s.find("r1")
 			for i, counts := range []bool{true, false, true} {
@@ -48,9 +49,10 @@ var refusalCases = []storeCase{
 			s.begin(r, "call_0")
 		}},
 	{Name: "Refuse/LimitIsExact",
-		Rule: "After max_refusals counted refusals the next is REFUSAL_LIMIT_REACHED and is not logged; what does not count still stands.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "After max_refusals counted refusals the next is REFUSAL_LIMIT_REACHED and is not logged; what does not count still stands.",
+		Promises: []string{"Refusals.Refuse#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			for most := range int64(3) {
 				r := s.open(run.ID(fresh()), func(r *run.Run) { r.Budget.MaxRefusals = most })
 				for i := range most {
@@ -66,11 +68,12 @@ var refusalCases = []storeCase{
 			}
 		}},
 	{Name: "Refuse/LimitIsExactUnderConcurrency",
-		Rule: "Of concurrent refusals exactly max_refusals are explained.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Of concurrent refusals exactly max_refusals are explained.",
+		Promises: []string{"Refusals.Refuse#1", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxRefusals = 10 })
-			outcomes := atOnce(32, func(i int) error {
+			outcomes := s.atOnce(32, func(i int) error {
 				return []ports.Store{s.Store, s.Other}[i%2].Refuse(t.Context(), r.ID, r.Incarnation, entry(i), true)
 			})
 			require.Equal(t, map[fault.Code]int{"": 10, fault.RefusalLimitReached: 22}, outcomes)
@@ -78,9 +81,10 @@ var refusalCases = []storeCase{
 			require.Len(t, s.find("r1").Refusals, 10)
 		}},
 	{Name: "Refuse/LogIsBounded",
-		Rule: "The log keeps the latest refusals only, oldest first.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "The log keeps the latest refusals only, oldest first.",
+		Promises: []string{"Refusals.Refuse#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			const n = run.MaxRefusalLog + 7
 			for i := range n {
@@ -94,9 +98,10 @@ var refusalCases = []storeCase{
 			require.EqualValues(t, n/2+1, s.find("r1").Usage.Refusals)
 		}},
 	{Name: "Refuse/TheRunsEndOverrides", Scenarios: []string{"S06"},
-		Rule: "RUN_NOT_FOUND, RUN_INACTIVE and RUN_DEADLINE_EXCEEDED override a refusal, in that order and before its limit, and nothing is logged.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "RUN_NOT_FOUND, RUN_INACTIVE and RUN_DEADLINE_EXCEEDED override a refusal, in that order and before its limit, and nothing is logged.",
+		Promises: []string{"Refusals.Refuse#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			none := func(r *run.Run) { r.Budget.MaxRefusals = 0 }
 			short := func(r *run.Run) { r.TTL = s.Unit }
 			refused(t, s.refuse(plain("ghost"), entry(0), true), fault.RunNotFound)

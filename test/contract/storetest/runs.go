@@ -15,9 +15,10 @@ type storeCase = kit.Case[Subject]
 
 var runCases = []storeCase{
 	{Name: "Open/StampsAndKeepsTheRun", Scenarios: []string{"S06"},
-		Rule: "Open sets state, times by the store's clock and empty usage, and keeps what it was given.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Open sets state, times by the store's clock and empty usage, and keeps what it was given.",
+		Promises: []string{"Runs.Open#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			want := plain("r:1.a-b_C")
 			want.Budget.MaxCallsPerTool = map[string]int64{toolName: 3, `odd "name" é`: 0}
 			want.State = run.Cancelled
@@ -35,9 +36,10 @@ var runCases = []storeCase{
 			alike(t, want, s.find(want.ID))
 		}},
 	{Name: "Open/RefusesAnotherIncarnation",
-		Rule: "A run id that is known under another incarnation, active or ended, is RUN_EXISTS and nothing changes.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A run id that is known under another incarnation, active or ended, is RUN_EXISTS and nothing changes.",
+		Promises: []string{"Runs.Open#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			first := s.open("r1")
 			second := plain("r1")
 			second.Budget.MaxCalls = 1
@@ -51,9 +53,10 @@ var runCases = []storeCase{
 			alike(t, ended, s.find("r1"))
 		}},
 	{Name: "Open/RepeatedIsAnsweredAsItStands",
-		Rule: "Open of the same incarnation again returns the run as it stands, and changes nothing.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Open of the same incarnation again returns the run as it stands, and changes nothing.",
+		Promises: []string{"Runs.Open#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			s.settle(s.answered(s.begin(r, "call_1")))
 			stands := s.find("r1")
@@ -68,19 +71,21 @@ var runCases = []storeCase{
 			require.Equal(t, run.Cancelled, again.State)
 		}},
 	{Name: "Open/OneWinsUnderConcurrency",
-		Rule: "Of many Opens of one id under different incarnations exactly one succeeds.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
-			outcomes := atOnce(16, func(i int) error {
+		Rule:     "Of many Opens of one id under different incarnations exactly one succeeds.",
+		Promises: []string{"Runs.Open#2", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
+			outcomes := s.atOnce(16, func(i int) error {
 				_, err := []ports.Store{s.Store, s.Other}[i%2].Open(t.Context(), plain("r1"))
 				return err
 			})
 			require.Equal(t, map[fault.Code]int{"": 1, fault.RunExists: 15}, outcomes)
 		}},
 	{Name: "Open/KeepsItsOwnCopy",
-		Rule: "The store keeps copies: what a caller does to its lists and maps changes no run.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "The store keeps copies: what a caller does to its lists and maps changes no run.",
+		Promises: []string{"Store#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			given := plain("r1")
 			given.Budget.MaxCallsPerTool = map[string]int64{toolName: 5}
 			opened, err := s.Store.Open(t.Context(), given)
@@ -96,18 +101,20 @@ var runCases = []storeCase{
 			alike(t, want, s.find("r1"))
 		}},
 	{Name: "Find/UnknownRun", Scenarios: []string{"S06"},
-		Rule: "A run that was never opened is RUN_NOT_FOUND, for Find and for End.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A run that was never opened is RUN_NOT_FOUND, for Find and for End.",
+		Promises: []string{"Runs.Find#1", "Store#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			_, err := s.Store.Find(t.Context(), "r1")
 			refused(t, err, fault.RunNotFound)
 			_, err = s.Store.End(t.Context(), "r1", run.Cancelled)
 			refused(t, err, fault.RunNotFound)
 		}},
 	{Name: "Find/ListsUsageAndCallsInOrder",
-		Rule: "Find lists the calls that began in that order, with what they spent.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Find lists the calls that began in that order, with what they spent.",
+		Promises: []string{"Runs.Find#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			var ids []string
 			for range 12 {
@@ -124,9 +131,10 @@ var runCases = []storeCase{
 			}, got.Usage)
 		}},
 	{Name: "End/MovesOnce",
-		Rule: "End moves an active run once; the same end again is idempotent, another one is RUN_INACTIVE and changes nothing.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "End moves an active run once; the same end again is idempotent, another one is RUN_INACTIVE and changes nothing.",
+		Promises: []string{"Runs.End#1", "Runs.End#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			for to, other := range map[run.State]run.State{run.Cancelled: run.Completed, run.Completed: run.Cancelled} {
 				id := run.ID(to)
 				want := s.open(id)
@@ -142,12 +150,13 @@ var runCases = []storeCase{
 			}
 		}},
 	{Name: "End/OneKindWinsUnderConcurrency",
-		Rule: "Of concurrent ends of both kinds one kind wins and every end of the other kind is RUN_INACTIVE.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Of concurrent ends of both kinds one kind wins and every end of the other kind is RUN_INACTIVE.",
+		Promises: []string{"Runs.End#1", "Store#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			for range 10 {
 				r := s.open(run.ID(fresh()))
-				outcomes := atOnce(8, func(i int) error {
+				outcomes := s.atOnce(8, func(i int) error {
 					to := []run.State{run.Cancelled, run.Completed}[i%2]
 					_, err := []ports.Store{s.Store, s.Other}[i/4].End(t.Context(), r.ID, to)
 					return err
@@ -156,9 +165,10 @@ var runCases = []storeCase{
 			}
 		}},
 	{Name: "End/AfterTheDeadline",
-		Rule: "A run past its deadline can still be ended.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A run past its deadline can still be ended.",
+		Promises: []string{"Runs.End#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.TTL = s.Unit })
 			s.Advance(t, s.Unit)
 			got, err := s.Store.End(t.Context(), r.ID, run.Completed)

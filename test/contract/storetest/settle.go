@@ -14,9 +14,10 @@ import (
 
 var settleCases = []storeCase{
 	{Name: "Settle/ReadyIsTheSameRecord", Scenarios: []string{"S11", "S12", "S14", "S15"},
-		Rule: "READY replaces the same record: request, raw and agent result byte for byte, CompletedAt by the store's clock.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "READY replaces the same record: request, raw and agent result byte for byte, CompletedAt by the store's clock.",
+		Promises: []string{"Invocations.Settle#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for _, status := range []evidence.Status{evidence.Found, evidence.None} {
 				begun := s.begin(r, fresh())
@@ -35,9 +36,10 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/ErrorIsTheSameRecord", Scenarios: []string{"S13", "S14", "S23"},
-		Rule: "ERROR replaces the same record with its code, reason and detail, evidence status ERROR and the raw that was kept.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "ERROR replaces the same record with its code, reason and detail, evidence status ERROR and the raw that was kept.",
+		Promises: []string{"Invocations.Settle#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for _, kept := range []string{"", raw} {
 				next := failed(s.begin(r, fresh()), kept)
@@ -52,9 +54,10 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/ChargesItsBytesOnce", Scenarios: []string{"S09"},
-		Rule: "A settlement charges raw and agent bytes, once, however often it is repeated.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A settlement charges raw and agent bytes, once, however often it is repeated.",
+		Promises: []string{"Invocations.Settle#1", "Invocations.Settle#5"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			next := s.answered(s.begin(s.open("r1"), "call_1"))
 			for range 3 {
 				s.settle(next)
@@ -62,9 +65,10 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/RepeatedIsAnswered", Scenarios: []string{"S14", "S24"},
-		Rule: "The same settlement repeated is answered with the stored record, which stays as it is.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "The same settlement repeated is answered with the stored record, which stays as it is.",
+		Promises: []string{"Invocations.Settle#5"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for _, next := range []invocation.Record{s.answered(s.begin(r, fresh())), failed(s.begin(r, fresh()), raw), failed(s.begin(r, fresh()), "")} {
 				first := s.settle(next)
@@ -76,9 +80,10 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/TerminalIsFinal", Scenarios: []string{"S14"},
-		Rule: "A terminal record takes no other settlement: EXECUTION_LOST, and nothing changes.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A terminal record takes no other settlement: EXECUTION_LOST, and nothing changes.",
+		Promises: []string{"Invocations.Settle#5"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for i := range 2 {
 				rec := s.begin(r, fresh())
@@ -97,9 +102,10 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/OnlyItsOwner", Scenarios: []string{"S14"},
-		Rule: "Whoever does not own the record cannot settle it: EXECUTION_LOST, and nothing changes.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Whoever does not own the record cannot settle it: EXECUTION_LOST, and nothing changes.",
+		Promises: []string{"Invocations.Settle#5"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			rec := s.begin(r, "call_1")
 			before, stands := s.stored(rec.Key()), s.find("r1")
@@ -116,9 +122,10 @@ var settleCases = []storeCase{
 			refused(t, err, fault.ExecutionLost)
 		}},
 	{Name: "Settle/OnlyToReadyOrError", Scenarios: []string{"S14"},
-		Rule: "A settlement to PROJECTING is refused as INTERNAL and changes nothing.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A settlement to PROJECTING is refused as INTERNAL and changes nothing.",
+		Promises: []string{"Invocations.Settle#6"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for _, settle := range []func(invocation.Record){func(invocation.Record) {}, func(rec invocation.Record) { s.settle(s.answered(rec)) }} {
 				rec := s.begin(r, fresh())
@@ -130,9 +137,10 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/UnknownCalls", Scenarios: []string{"S19"},
-		Rule: "A call that never began, in a known or an unknown run, is INVOCATION_NOT_FOUND and nothing is written.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "A call that never began, in a known or an unknown run, is INVOCATION_NOT_FOUND and nothing is written.",
+		Promises: []string{"Invocations.Settle#4"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			for _, r := range []run.Run{s.open("r1"), plain("ghost")} {
 				next := s.answered(call(r, "call_1"))
 				_, err := s.Store.Settle(t.Context(), next)
@@ -142,9 +150,10 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/KeepsTheStoresTimes",
-		Rule: "StartedAt and LeaseUntil stay as the store set them, whatever the settlement says.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "StartedAt and LeaseUntil stay as the store set them, whatever the settlement says.",
+		Promises: []string{"Invocations.Settle#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			rec := s.begin(s.open("r1"), "call_1")
 			next := s.answered(rec)
 			next.StartedAt, next.LeaseUntil, next.CompletedAt = time.Time{}, rec.StartedAt.Add(-long), rec.StartedAt.Add(-long)
@@ -155,9 +164,10 @@ var settleCases = []storeCase{
 			same(t, got, s.record("r1", "call_1"))
 		}},
 	{Name: "Settle/KeepsItsOwnCopy", Scenarios: []string{"S15"},
-		Rule: "What a caller does to the bytes of a settlement afterwards changes no record.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "What a caller does to the bytes of a settlement afterwards changes no record.",
+		Promises: []string{"Store#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			rec := s.begin(s.open("r1"), "call_1")
 			next := s.answered(rec)
 			got := s.settle(next)
@@ -169,9 +179,10 @@ var settleCases = []storeCase{
 			require.Equal(t, raw, string(s.record("r1", "call_1").RawResponse))
 		}},
 	{Name: "Settle/ReadyAfterTheEnd", Scenarios: []string{"S14"},
-		Rule: "READY in a run that was ended is stored as ERROR/EXECUTION_CANCELLED: raw kept, no agent result; repeating it is answered.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "READY in a run that was ended is stored as ERROR/EXECUTION_CANCELLED: raw kept, no agent result; repeating it is answered.",
+		Promises: []string{"Invocations.Settle#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			for _, to := range []run.State{run.Cancelled, run.Completed} {
 				r := s.open(run.ID(to))
 				next := s.answered(s.begin(r, "call_1"))
@@ -181,18 +192,20 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/ReadyAfterTheDeadline", Scenarios: []string{"S06", "S14"},
-		Rule: "READY past the run's deadline, by the store's clock, is stored as ERROR/RUN_DEADLINE_EXCEEDED: raw kept, no agent result.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "READY past the run's deadline, by the store's clock, is stored as ERROR/RUN_DEADLINE_EXCEEDED: raw kept, no agent result.",
+		Promises: []string{"Invocations.Settle#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.TTL = s.Unit })
 			next := s.answered(s.begin(r, "call_1"))
 			s.Advance(t, s.Unit)
 			s.interrupted(next, fault.RunDeadlineExceeded)
 		}},
 	{Name: "Settle/ErrorAfterTheEnd", Scenarios: []string{"S14", "S25"},
-		Rule: "ERROR is stored as it is, also when the run has ended or its deadline has passed.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "ERROR is stored as it is, also when the run has ended or its deadline has passed.",
+		Promises: []string{"Invocations.Settle#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.TTL = s.Unit })
 			late, next := failed(s.begin(r, "call_1"), raw), failed(s.begin(r, "call_2"), raw)
 			s.Advance(t, s.Unit)
@@ -204,9 +217,10 @@ var settleCases = []storeCase{
 			require.Equal(t, raw, string(got.RawResponse))
 		}},
 	{Name: "Settle/EverySizeComesBack", Scenarios: []string{"S15", "S22"},
-		Rule: "Records of any size come back byte for byte, those at the edges of a store's own thresholds as well.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Records of any size come back byte for byte, those at the edges of a store's own thresholds as well.",
+		Promises: []string{"Invocations.Settle#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCalls = 100 })
 			for _, n := range []int{2, 3, 255, 4096, 15 << 10, 16<<10 - 1, 16 << 10, 16<<10 + 1, 64 << 10, 1<<20 + 1} {
 				rec := sized(r, fresh(), max(n/8, 20))

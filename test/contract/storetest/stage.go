@@ -37,8 +37,8 @@ type stage struct {
 	Instance
 }
 
-func on(t kit.T, h Subject) stage {
-	s := stage{t, h.New(t)}
+func on(t kit.T, subject Subject) stage {
+	s := stage{t, subject.New(t)}
 	if s.Patience == 0 {
 		s.Patience = 10 * time.Second
 	}
@@ -177,11 +177,19 @@ func refused(t kit.T, err error, code fault.Code) *fault.Error {
 	t.Helper()
 	require.Error(t, err)
 	var f *fault.Error
-	require.True(t, errors.As(err, &f), "every error is a fault, this is %T", err)
+	require.True(t, errors.As(err, &f) && f != nil, "every error is a fault, this is %T", err)
 	require.Equal(t, code, f.Code)
 	require.Equal(t, fault.New(code).Error(), err.Error())
 	require.Empty(t, f.Detail)
 	return f
+}
+
+// codeOf is fault.CodeOf for an adapter's error, which may be a fault that is nil.
+func codeOf(err error) fault.Code {
+	if err != nil && fault.Of(err) == nil {
+		return fault.Internal
+	}
+	return fault.CodeOf(err)
 }
 
 // alike requires two runs to say the same; nil and empty lists are alike.
@@ -215,8 +223,12 @@ func same(t kit.T, want, got invocation.Record) {
 	require.Equal(t, want.Sizes, got.Sizes)
 }
 
-// at once runs f n times side by side and returns how often each outcome came; "" is success.
-func atOnce(n int, f func(i int) error) map[fault.Code]int {
+// atOnce calls f n times side by side and returns how often each outcome came; "" is success.
+func (s stage) atOnce(n int, f func(i int) error) map[fault.Code]int {
+	s.Helper()
+	if s.crowd != nil {
+		s.crowd.gather(n)
+	}
 	var (
 		start, done sync.WaitGroup
 		mu          sync.Mutex
@@ -226,10 +238,16 @@ func atOnce(n int, f func(i int) error) map[fault.Code]int {
 	for i := range n {
 		done.Go(func() {
 			start.Wait()
-			code := fault.CodeOf(f(i))
+			err := kit.Catch(func() error { return f(i) })
+			if s.crowd != nil {
+				s.crowd.leave()
+			}
 			mu.Lock()
 			defer mu.Unlock()
-			outcomes[code]++
+			outcomes[codeOf(err)]++
+			if codeOf(err) == fault.Internal {
+				s.Logf("%v: %v", err, errors.Unwrap(err))
+			}
 		})
 	}
 	start.Done()

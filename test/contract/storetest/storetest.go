@@ -47,28 +47,41 @@ type Instance struct {
 	Stored func(t kit.T, key invocation.Key) ([]byte, time.Time)
 	// RunExpires returns the absolute time at which the run is forgotten.
 	RunExpires func(t kit.T, id run.ID) time.Time
+	// Break cuts Store off, and not Other, until heal is called: what Store asks is carried out or
+	// not, and no answer comes back. Where a store cannot be cut off it is nil, and the cases that
+	// need it are exceptions.
+	Break func(t kit.T) (heal func())
+	// BreakRun cuts off only what keeps this run. It is nil where all runs are kept in one place.
+	BreakRun func(t kit.T, id run.ID) (heal func())
+
+	// crowd is for this package's own tests; it is told of callers that come at once.
+	crowd interface {
+		gather(n int)
+		leave()
+	}
 }
 
 // Suite returns the cases.
 func Suite() kit.Suite[Subject] {
 	return kit.Suite[Subject]{Parallel: true, Cases: slices.Concat(
-		runCases, beginCases, budgetCases, settleCases, settleRaceCases, loadCases, lifeCases, lostCases, refusalCases, watchCases,
+		runCases, beginCases, budgetCases, settleCases, settleRaceCases, loadCases, lifeCases, lostCases,
+		refusalCases, watchCases, breakCases,
 	)}
 }
 
 // Test tests an adapter: one subtest for each case.
-func Test(t *testing.T, h Subject) {
+func Test(t *testing.T, subject Subject) {
 	t.Helper()
 	s := Suite()
 	t.Cleanup(func() {
 		if !t.Failed() {
-			t.Logf("the store keeps %d promises", len(s.Cases)-len(h.Exceptions))
+			t.Logf("the store keeps %d promises", len(s.Cases)-len(subject.Exceptions))
 		}
 	})
-	s.Test(t, h, h.Exceptions)
+	s.Test(t, subject, subject.Exceptions)
 }
 
-// Violations returns the names of the cases that the store breaks.
-func Violations(ctx context.Context, h Subject) []string {
-	return kit.Names(Suite().Violations(ctx, h))
+// Violations returns the cases that a store breaks, each with what it failed with.
+func Violations(ctx context.Context, subject Subject) map[string][]string {
+	return Suite().Violations(ctx, subject)
 }

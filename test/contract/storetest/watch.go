@@ -2,6 +2,9 @@ package storetest
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,16 +19,40 @@ import (
 type watching struct {
 	ended      chan run.ID
 	subscribed chan struct{}
+	busy       chan struct{} // a slow one looks at its first end
 	returned   chan error
 	stop       context.CancelFunc
 }
 
-func (s stage) watch(store ports.Store) *watching {
+// behind is how many runs end while a slow watcher looks at the first: more than a store need
+// remember for it.
+const behind = 1200
+
+// watch starts a watcher. A slow one, with slow set, takes its first end when slow is closed.
+func (s stage) watch(store ports.Store, slow <-chan struct{}) *watching {
 	ctx, cancel := context.WithCancel(s.Context())
-	w := &watching{ended: make(chan run.ID, 1000), subscribed: make(chan struct{}, 1000), returned: make(chan error, 1), stop: cancel}
-	go func() {
-		w.returned <- store.Watch(ctx, func(id run.ID) { w.ended <- id }, func() { w.subscribed <- struct{}{} })
-	}()
+	w := &watching{
+		ended: make(chan run.ID, 2*behind), subscribed: make(chan struct{}, 2*behind),
+		busy: make(chan struct{}), returned: make(chan error, 1), stop: cancel,
+	}
+	look := sync.OnceFunc(func() { close(w.busy) })
+	ended := func(id run.ID) {
+		if slow != nil {
+			look()
+			<-slow
+		}
+		select {
+		case w.ended <- id:
+		case <-ctx.Done():
+		}
+	}
+	subscribed := func() {
+		select {
+		case w.subscribed <- struct{}{}:
+		case <-ctx.Done():
+		}
+	}
+	go func() { w.returned <- kit.Catch(func() error { return store.Watch(ctx, ended, subscribed) }) }()
 	s.Cleanup(cancel)
 	return w
 }
@@ -34,39 +61,53 @@ func (s stage) ready(w *watching) {
 	s.Helper()
 	select {
 	case <-w.subscribed:
+	case err := <-w.returned:
+		require.Fail(s, "Watch returned", "%v", err)
 	case <-time.After(s.Patience):
 		require.Fail(s, "subscribed was not called")
 	}
 }
 
-// told waits until the watcher knows that the run ended: by a notice, or by a call of
-// subscribed, after which it has to ask.
-func (s stage) told(w *watching, id run.ID) {
+// looks waits until a slow watcher looks at its first end, unless it is told otherwise of it.
+func (s stage) looks(w *watching) {
 	s.Helper()
-	for limit := time.After(s.Patience); ; {
+	select {
+	case <-w.busy:
+	case <-w.subscribed:
+	case <-time.After(s.Patience):
+		require.Fail(s, "the watcher was not told of the first end")
+	}
+}
+
+// told waits until the watcher knows that the runs have ended: by notices, or by a call of
+// subscribed, after which it has to ask.
+func (s stage) told(w *watching, ids ...run.ID) {
+	s.Helper()
+	missing := map[run.ID]bool{}
+	for _, id := range ids {
+		missing[id] = true
+	}
+	for limit := time.After(s.Patience); len(missing) > 0; {
 		select {
-		case got := <-w.ended:
-			if got == id {
-				return
-			}
+		case id := <-w.ended:
+			delete(missing, id)
 		case <-w.subscribed:
-			over, err := s.Other.Ended(s.Context(), id)
+			over, err := s.Other.Ended(s.Context(), slices.Collect(maps.Keys(missing))...)
 			require.NoError(s, err)
-			if over[id] != "" {
-				return
-			}
+			maps.DeleteFunc(missing, func(id run.ID, _ bool) bool { return over[id] != "" })
 		case <-limit:
-			require.Fail(s, "the watcher was not told of the end", "run %s", id)
+			require.Fail(s, "the watcher was not told of every end", "%d of %d are missing", len(missing), len(ids))
 		}
 	}
 }
 
 var watchCases = []storeCase{
 	{Name: "Watch/TellsEveryWatcher", Scenarios: []string{"S06"},
-		Rule: "subscribed is called at the start, and every watcher in every process is told of every end from then on.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
-			watchers := []*watching{s.watch(s.Store), s.watch(s.Other), s.watch(s.Other)}
+		Rule:     "subscribed is called at the start, and every watcher in every process is told of every end from then on.",
+		Promises: []string{"Cancellations.Watch#1", "Cancellations.Watch#2", "Runs.End#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
+			watchers := []*watching{s.watch(s.Store, nil), s.watch(s.Other, nil), s.watch(s.Other, nil)}
 			for _, w := range watchers {
 				s.ready(w)
 			}
@@ -80,10 +121,11 @@ var watchCases = []storeCase{
 			}
 		}},
 	{Name: "Watch/TellsOfNothingElse",
-		Rule: "Watchers hear of ended runs only, by their exact ids.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
-			w := s.watch(s.Other)
+		Rule:     "Watchers hear of ended runs only, by their exact ids.",
+		Promises: []string{"Cancellations.Watch#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
+			w := s.watch(s.Other, nil)
 			s.ready(w)
 			r := s.open("busy")
 			s.settle(s.answered(s.begin(r, "call_1")))
@@ -99,11 +141,34 @@ var watchCases = []storeCase{
 			_, err = s.Store.End(t.Context(), last.ID, run.Completed)
 			refused(t, err, fault.RunInactive)
 		}},
+	{Name: "Watch/SlowWatchersAreTold",
+		Rule:     "A watcher that is slow is told of every end all the same: by a notice, or by a call of subscribed.",
+		Promises: []string{"Cancellations.Watch#2"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
+			slow := make(chan struct{})
+			w := s.watch(s.Store, slow)
+			wake := sync.OnceFunc(func() { close(slow) })
+			t.Cleanup(wake)
+			s.ready(w)
+			var ids []run.ID
+			for range behind {
+				r := s.open(run.ID(fresh()))
+				_, err := s.Other.End(t.Context(), r.ID, run.Cancelled)
+				require.NoError(t, err)
+				if ids = append(ids, r.ID); len(ids) == 1 {
+					s.looks(w)
+				}
+			}
+			wake()
+			s.told(w, ids...)
+		}},
 	{Name: "Watch/EndsWithItsContext",
-		Rule: "Watch returns nil soon after its context is done.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
-			w := s.watch(s.Store)
+		Rule:     "Watch returns nil soon after its context is done.",
+		Promises: []string{"Cancellations.Watch#3"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
+			w := s.watch(s.Store, nil)
 			s.ready(w)
 			w.stop()
 			select {
@@ -114,9 +179,10 @@ var watchCases = []storeCase{
 			}
 		}},
 	{Name: "Ended/NamesTheRunsThatAreOver", Scenarios: []string{"S06"},
-		Rule: "Ended returns the runs that are over and no others: RUN_DEADLINE_EXCEEDED for a passed deadline, EXECUTION_CANCELLED for ended and unknown ones.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule:     "Ended returns the runs that are over and no others: RUN_DEADLINE_EXCEEDED for a passed deadline, EXECUTION_CANCELLED for ended and unknown ones.",
+		Promises: []string{"Cancellations.Ended#1"},
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			short := func(r *run.Run) { r.TTL = s.Unit }
 			s.open("live")
 			s.open("late", short)
