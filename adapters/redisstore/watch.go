@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -79,31 +80,39 @@ func (s *Store) Ended(ctx context.Context, ids ...run.ID) (map[run.ID]fault.Code
 	return over, failure(err, false)
 }
 
-func (s *Store) askEnded(ctx context.Context, ids []run.ID, over map[run.ID]fault.Code) error {
+// askEnded asks every server and puts what they say into over. It first takes the script for known,
+// and sends its text to where no answer came from.
+func (s *Store) askEnded(ctx context.Context, ids []run.ID, over map[run.ID]fault.Code) (err error) {
 	for _, verb := range [...]struct{ name, text string }{{"evalsha", endedScript.sha}, {"eval", endedScript.text}} {
-		pipe := s.client.Pipeline()
-		cmds := make([]*redis.Cmd, len(ids))
-		for i, id := range ids {
-			cmds[i] = pipe.Do(ctx, verb.name, verb.text, 1, s.keys.run(id))
-		}
-		_, _ = pipe.Exec(ctx)
-		var unknownScript bool
-		var failed error // of one server of a Cluster: the others' answers hold
-		for i, cmd := range cmds {
-			reply, err := cmd.Slice()
-			a, err := read(reply, err)
-			switch {
-			case isNoScript(err):
-				unknownScript = true
-			case err != nil:
-				failed = err
-			case a.str(0) != "":
-				over[ids[i]] = fault.Code(a.str(0))
-			}
-		}
-		if failed != nil || !unknownScript {
-			return failed
+		if ids, err = s.tryEnded(ctx, verb.name, verb.text, ids, over); err == nil {
+			return nil
 		}
 	}
-	return errReply
+	return err
+}
+
+// tryEnded returns the runs of which no server said anything, and why.
+func (s *Store) tryEnded(
+	ctx context.Context, verb, text string, ids []run.ID, over map[run.ID]fault.Code,
+) (left []run.ID, failed error) {
+	ctx, cancel := context.WithTimeout(ctx, s.try)
+	defer cancel()
+	pipe := s.client.Pipeline()
+	cmds := make([]*redis.Cmd, len(ids))
+	for i, id := range ids {
+		cmds[i] = pipe.Do(ctx, verb, text, 1, s.keys.run(id))
+	}
+	_, _ = pipe.Exec(ctx)
+	for i, cmd := range cmds {
+		// The value counts, not the error: when one server of a Cluster does not answer in time, the
+		// library puts that error on every command, and those that were answered keep their values.
+		reply, _ := cmd.Val().([]any)
+		a, err := read(reply, nil)
+		if err != nil {
+			left, failed = append(left, ids[i]), cmp.Or(cmd.Err(), err)
+		} else if a.str(0) != "" {
+			over[ids[i]] = fault.Code(a.str(0))
+		}
+	}
+	return left, failed
 }

@@ -73,7 +73,7 @@ func (s stage) cut() (heal func()) {
 
 // brief returns a context for what is not going to be answered.
 func (s stage) brief() context.Context {
-	ctx, cancel := context.WithTimeout(s.Context(), 4*s.Unit)
+	ctx, cancel := context.WithTimeout(s.Context(), 6*s.Unit)
 	s.Cleanup(cancel)
 	return ctx
 }
