@@ -1,6 +1,7 @@
 package agenttoken_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/base64"
@@ -222,4 +223,27 @@ func TestNewNamesEveryBadKeyAndNoSecret(t *testing.T) {
 	clear(secret)
 	_, err = made.Verify(token)
 	require.NoError(t, err, "the caller may wipe its copy")
+}
+
+// TestBoundsAreExact takes a secret and a token at their bounds and one byte beyond.
+func TestBoundsAreExact(t *testing.T) {
+	short := agenttoken.Key{ID: "k1", Secret: bytes.Repeat([]byte("k"), agenttoken.MinSecretBytes-1)}
+	_, err := agenttoken.New(fake.NewClock(start), short)
+	require.ErrorContains(t, err, "shorter than")
+	tokens(t, fake.NewClock(start), agenttoken.Key{ID: "k1", Secret: append(short.Secret, 'k')})
+
+	// A token signed with the right key, by its length on either side of the bound.
+	sign := func(name int) string {
+		claims := good()
+		claims["data_sources"] = []string{strings.Repeat("s", name)}
+		return forge(t, jwt.SigningMethodHS256, map[string]any{"kid": "k1"}, claims, first.Secret)
+	}
+	made := tokens(t, fake.NewClock(start), first)
+	name := agenttoken.MaxTokenBytes / 2
+	for len(sign(name+1)) <= agenttoken.MaxTokenBytes {
+		name++
+	}
+	_, err = made.Verify(sign(name))
+	require.NoError(t, err, "a token of at most MaxTokenBytes")
+	refused(t, made, sign(name+1))
 }
