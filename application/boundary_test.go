@@ -284,7 +284,10 @@ func TestS16_ALostExecutionStaysLost(t *testing.T) {
 		rc := f.open("r1")
 		var res application.Result
 		var done sync.WaitGroup
-		done.Go(func() { res = f.call(rc, "call_1", fake.Script{Do: fake.Deaf, Answer: json.RawMessage(`[7]`)}.JSON()) })
+		done.Go(func() {
+			res = f.call(rc, "call_1",
+				fake.Script{Do: fake.Deaf, Answer: json.RawMessage(`[7]`)}.JSON())
+		})
 		synctest.Wait()
 		time.Sleep(time.Minute) // past timeout, settle and slack
 		require.Equal(t, fault.ExecutionLost, f.record("r1", "call_1").ErrorCode)
@@ -324,7 +327,10 @@ func TestStopLetsCallsInFlightEnd(t *testing.T) {
 		rc := f.open("r1")
 		var res application.Result
 		var done sync.WaitGroup
-		done.Go(func() { res = f.call(rc, "call_1", fake.Script{Do: fake.Hold, Answer: json.RawMessage(`[1]`)}.JSON()) })
+		done.Go(func() {
+			res = f.call(rc, "call_1",
+				fake.Script{Do: fake.Hold, Answer: json.RawMessage(`[1]`)}.JSON())
+		})
 		synctest.Wait()
 		require.False(t, f.svc.Stopping())
 		time.AfterFunc(time.Second, f.tool.Release)
@@ -342,7 +348,8 @@ func TestStopLetsCallsInFlightEnd(t *testing.T) {
 func TestOneLogLinePerInvocation(t *testing.T) {
 	f := newFixture(t)
 	rc := f.open("r1")
-	f.callCtx(application.WithTraceID(t.Context(), "4bf92f3577b34da6a3ce929d0e0e4736"), rc, "call_1", answer(`["canary"]`))
+	f.callCtx(application.WithTraceID(t.Context(), "4bf92f3577b34da6a3ce929d0e0e4736"), rc, "call_1",
+		answer(`["canary"]`))
 	f.call(rc, "bad id canary", answer(`[1]`))
 	lines := f.logs.FilterMessage("invocation").All()
 	require.Len(t, lines, 2)
@@ -355,7 +362,10 @@ func TestOneLogLinePerInvocation(t *testing.T) {
 // TestS16_TheLeaseOutlastsTheCall pins the lease: the tool's timeout, the settlement's and a margin.
 func TestS16_TheLeaseOutlastsTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, func(o *application.Options) { o.StoreTimeout, o.LeaseSlack = 7*time.Second, 11*time.Second })
+		f := newFixture(t, func(o *application.Options) {
+			o.StoreTimeout, o.LeaseSlack = 7*time.Second,
+				11*time.Second
+		})
 		rc := f.open("r1")
 		begun := time.Now()
 		require.Nil(t, f.call(rc, "call_1", answer(`[1]`)).Fault)
@@ -471,7 +481,9 @@ type slowStore struct {
 	entered, leave chan struct{}
 }
 
-func (s slowStore) Load(ctx context.Context, id run.ID, view ports.View, ids ...string) (map[string]ports.Found, error) {
+func (s slowStore) Load(
+	ctx context.Context, id run.ID, view ports.View, ids ...string,
+) (map[string]ports.Found, error) {
 	select {
 	case s.entered <- struct{}{}:
 	case <-s.leave:

@@ -56,7 +56,9 @@ func (s *store) count(ctx context.Context, n *int, err *error) error {
 	return *err
 }
 
-func (s *store) Begin(ctx context.Context, rec invocation.Record, incarnation string, lease time.Duration) (ports.Begun, error) {
+func (s *store) Begin(
+	ctx context.Context, rec invocation.Record, incarnation string, lease time.Duration,
+) (ports.Begun, error) {
 	if err := s.count(ctx, &s.begins, &s.failBegin); err != nil {
 		return ports.Begun{}, err
 	}
@@ -98,11 +100,13 @@ func newFixtureOn(t *testing.T, wrap func(*store) ports.Store, options ...func(*
 	t.Helper()
 	f := &fixture{t: t, store: &store{Store: memory.New(wall{})}}
 	describe := func(name string) tool.Description {
-		return tool.Description{Name: name, ReadOnly: true, DataSources: []string{"shop"}, InputSchema: json.RawMessage(`{}`), OutputSchema: json.RawMessage(`{}`)}
+		return tool.Description{Name: name, ReadOnly: true, DataSources: []string{"shop"},
+			InputSchema: json.RawMessage(`{}`), OutputSchema: json.RawMessage(`{}`)}
 	}
 	f.tool = fake.NewExecutor(describe("fake"), tool.Plan{Timeout: 10 * time.Second})
 	other := fake.NewExecutor(describe("other"), tool.Plan{})
-	catalogue, err := application.NewCatalogue(toolset.Entry{Executor: f.tool, Projector: fake.Projector{}}, toolset.Entry{Executor: other, Projector: fake.Projector{}})
+	catalogue, err := application.NewCatalogue(toolset.Entry{Executor: f.tool, Projector: fake.Projector{}},
+		toolset.Entry{Executor: other, Projector: fake.Projector{}})
 	require.NoError(t, err)
 	opt := application.Options{
 		Limits: testLimits, HarnessKeys: []application.HarnessKey{{Name: "h", Key: "harness-key"}},

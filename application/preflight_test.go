@@ -33,25 +33,36 @@ func TestPreflightRefusals(t *testing.T) {
 		{"S01 blank id", func(c *application.Call) { c.ToolCallID = "" }, fault.ToolCallIDInvalid, ""},
 		{"S01 unsafe id", func(c *application.Call) { c.ToolCallID = "a b" }, fault.ToolCallIDInvalid, ""},
 		{"S02 another run", func(c *application.Call) { c.RunID = "r2" }, fault.RunMismatch, ""},
-		{"S03 no object", func(c *application.Call) { c.Request = json.RawMessage(`[1]`) }, fault.RequestInvalid, "NOT_AN_OBJECT"},
+		{"S03 no object", func(c *application.Call) { c.Request = json.RawMessage(`[1]`) }, fault.RequestInvalid,
+			"NOT_AN_OBJECT"},
 		{"S03 empty", func(c *application.Call) { c.Request = nil }, fault.RequestInvalid, "NOT_AN_OBJECT"},
-		{"S03 duplicate member", func(c *application.Call) { c.Request = json.RawMessage(`{"answer":1,"answer":2}`) }, fault.RequestInvalid, "DUPLICATE_MEMBER"},
-		{"S03 duplicate within", func(c *application.Call) { c.Request = json.RawMessage(`{"answer":{"a":1,"\u0061":2}}`) }, fault.RequestInvalid, "DUPLICATE_MEMBER"},
-		{"S03 invalid UTF-8", func(c *application.Call) { c.Request = json.RawMessage("{\"answer\":\"\xff\"}") }, fault.RequestInvalid, "JSON"},
-		{"S03 trailing data", func(c *application.Call) { c.Request = json.RawMessage(`{} {}`) }, fault.RequestInvalid, "TRAILING_DATA"},
-		{"S03 nesting", func(c *application.Call) { c.Request = json.RawMessage(deep) }, fault.RequestInvalid, "NESTING"},
-		{"S03 cut", func(c *application.Call) { c.Request = json.RawMessage(`{"answer":`) }, fault.RequestInvalid, "JSON"},
+		{"S03 duplicate member", func(c *application.Call) { c.Request = json.RawMessage(`{"answer":1,"answer":2}`) },
+			fault.RequestInvalid, "DUPLICATE_MEMBER"},
+		{"S03 duplicate within", func(c *application.Call) {
+			c.Request = json.RawMessage(`{"answer":{"a":1,"\u0061":2}}`)
+		}, fault.RequestInvalid, "DUPLICATE_MEMBER"},
+		{"S03 invalid UTF-8", func(c *application.Call) { c.Request = json.RawMessage("{\"answer\":\"\xff\"}") },
+			fault.RequestInvalid, "JSON"},
+		{"S03 trailing data", func(c *application.Call) { c.Request = json.RawMessage(`{} {}`) }, fault.RequestInvalid,
+			"TRAILING_DATA"},
+		{"S03 nesting", func(c *application.Call) { c.Request = json.RawMessage(deep) }, fault.RequestInvalid,
+			"NESTING"},
+		{"S03 cut", func(c *application.Call) { c.Request = json.RawMessage(`{"answer":`) }, fault.RequestInvalid,
+			"JSON"},
 		{"S04 not authorized", func(c *application.Call) { c.ToolName = "other" }, fault.ToolNotAuthorized, ""},
-		{"S04 unknown member", func(c *application.Call) { c.Request = json.RawMessage(`{"authorized":true}`) }, fault.RequestInvalid, "SCRIPT"},
+		{"S04 unknown member", func(c *application.Call) { c.Request = json.RawMessage(`{"authorized":true}`) },
+			fault.RequestInvalid, "SCRIPT"},
 		{"unknown tool", func(c *application.Call) { c.ToolName = "none" }, fault.ToolUnknown, ""},
 		{"S09 too large", func(c *application.Call) {
 			c.Request = json.RawMessage(`{"answer":"` + strings.Repeat("x", int(testLimits.Request)) + `"}`)
 		}, fault.RequestTooLarge, ""},
-		{"S33 unknown source", func(c *application.Call) { c.Request = json.RawMessage(`{"data_source":"hr"}`) }, fault.DataSourceUnknown, ""},
+		{"S33 unknown source", func(c *application.Call) { c.Request = json.RawMessage(`{"data_source":"hr"}`) },
+			fault.DataSourceUnknown, ""},
 		{"S32 refused by the tool", func(c *application.Call) {
 			c.Request = fake.Script{Refuse: &fake.Refusal{Code: fault.QueryRejected, Reason: "WRITE"}}.JSON()
 		}, fault.QueryRejected, "WRITE"},
-		{"Prepare panics", func(c *application.Call) { c.Request = fake.Script{PreparePanic: "canary"}.JSON() }, fault.Internal, ""},
+		{"Prepare panics", func(c *application.Call) { c.Request = fake.Script{PreparePanic: "canary"}.JSON() },
+			fault.Internal, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t)
@@ -148,15 +159,19 @@ func TestS17_References(t *testing.T) {
 	require.NoError(t, f.tool.Await(t.Context(), func(t *fake.Executor) bool { return t.Running() == 1 }))
 
 	judged, err := f.svc.References(t.Context(), harness, "r1", []application.Reference{
-		{ToolCallID: "found"}, {ToolCallID: "none"}, {ToolCallID: "failed"}, {ToolCallID: "running"}, {ToolCallID: "never"},
+		{ToolCallID: "found"}, {ToolCallID: "none"}, {ToolCallID: "failed"}, {ToolCallID: "running"},
+		{ToolCallID: "never"},
 		{ToolCallID: ""}, {ToolCallID: "a b"}, {RunID: "r2", ToolCallID: "found"}, {RunID: "r1", ToolCallID: "found"},
 	})
 	require.NoError(t, err)
 	require.Equal(t, []evidence.Judgement{
 		evidence.Observe("found", evidence.Found), evidence.Observe("none", evidence.None),
-		evidence.NotEvidence("failed", evidence.ReferenceError), evidence.NotEvidence("running", evidence.ReferenceProjecting),
-		evidence.NotEvidence("never", evidence.ReferenceNotFound), evidence.NotEvidence("", evidence.ReferenceIDInvalid),
-		evidence.NotEvidence("a b", evidence.ReferenceIDInvalid), evidence.NotEvidence("found", evidence.ReferenceRunMismatch),
+		evidence.NotEvidence("failed", evidence.ReferenceError),
+		evidence.NotEvidence("running", evidence.ReferenceProjecting),
+		evidence.NotEvidence("never", evidence.ReferenceNotFound),
+		evidence.NotEvidence("", evidence.ReferenceIDInvalid),
+		evidence.NotEvidence("a b", evidence.ReferenceIDInvalid),
+		evidence.NotEvidence("found", evidence.ReferenceRunMismatch),
 		evidence.Observe("found", evidence.Found),
 	}, judged)
 	_, err = f.svc.References(t.Context(), harness, "r9", nil)
@@ -173,19 +188,30 @@ func TestOpenRefusesWhatPassesACeiling(t *testing.T) {
 		req  application.OpenRequest
 		code fault.Code
 	}{
-		"run id":            {application.OpenRequest{RunID: "a b", Grants: grants}, fault.RequestInvalid},
-		"no tools":          {application.OpenRequest{RunID: "r"}, fault.RequestInvalid},
-		"unknown tool":      {application.OpenRequest{RunID: "r", Grants: run.Grants{Tools: []string{"x"}}}, fault.ToolUnknown},
-		"unknown source":    {application.OpenRequest{RunID: "r", Grants: run.Grants{Tools: []string{"fake"}, DataSources: []string{"x"}}}, fault.DataSourceUnknown},
-		"ttl over":          {application.OpenRequest{RunID: "r", Grants: grants, TTL: ptr(time.Hour + 1)}, fault.RequestInvalid},
-		"ttl zero":          {application.OpenRequest{RunID: "r", Grants: grants, TTL: ptr(time.Duration(0))}, fault.RequestInvalid},
-		"calls over":        {application.OpenRequest{RunID: "r", Grants: grants, MaxCalls: ptr[int64](51)}, fault.RequestInvalid},
-		"calls negative":    {application.OpenRequest{RunID: "r", Grants: grants, MaxCalls: ptr[int64](-1)}, fault.RequestInvalid},
-		"bytes over":        {application.OpenRequest{RunID: "r", Grants: grants, MaxBytes: ptr[int64](2 << 20)}, fault.RequestInvalid},
-		"refusals over":     {application.OpenRequest{RunID: "r", Grants: grants, MaxRefusals: ptr[int64](26)}, fault.RequestInvalid},
-		"per tool, not its": {application.OpenRequest{RunID: "r", Grants: grants, MaxCallsPerTool: map[string]int64{"other": 1}}, fault.RequestInvalid},
-		"per tool over":     {application.OpenRequest{RunID: "r", Grants: grants, MaxCallsPerTool: map[string]int64{"fake": 6}}, fault.RequestInvalid},
-		"per tool negative": {application.OpenRequest{RunID: "r", Grants: grants, MaxCallsPerTool: map[string]int64{"fake": -1}}, fault.RequestInvalid},
+		"run id":   {application.OpenRequest{RunID: "a b", Grants: grants}, fault.RequestInvalid},
+		"no tools": {application.OpenRequest{RunID: "r"}, fault.RequestInvalid},
+		"unknown tool": {application.OpenRequest{RunID: "r", Grants: run.Grants{Tools: []string{"x"}}},
+			fault.ToolUnknown},
+		"unknown source": {application.OpenRequest{RunID: "r",
+			Grants: run.Grants{Tools: []string{"fake"}, DataSources: []string{"x"}}}, fault.DataSourceUnknown},
+		"ttl over": {application.OpenRequest{RunID: "r", Grants: grants, TTL: ptr(time.Hour + 1)},
+			fault.RequestInvalid},
+		"ttl zero": {application.OpenRequest{RunID: "r", Grants: grants, TTL: ptr(time.Duration(0))},
+			fault.RequestInvalid},
+		"calls over": {application.OpenRequest{RunID: "r", Grants: grants, MaxCalls: ptr[int64](51)},
+			fault.RequestInvalid},
+		"calls negative": {application.OpenRequest{RunID: "r", Grants: grants, MaxCalls: ptr[int64](-1)},
+			fault.RequestInvalid},
+		"bytes over": {application.OpenRequest{RunID: "r", Grants: grants, MaxBytes: ptr[int64](2 << 20)},
+			fault.RequestInvalid},
+		"refusals over": {application.OpenRequest{RunID: "r", Grants: grants, MaxRefusals: ptr[int64](26)},
+			fault.RequestInvalid},
+		"per tool, not its": {application.OpenRequest{RunID: "r", Grants: grants,
+			MaxCallsPerTool: map[string]int64{"other": 1}}, fault.RequestInvalid},
+		"per tool over": {application.OpenRequest{RunID: "r", Grants: grants,
+			MaxCallsPerTool: map[string]int64{"fake": 6}}, fault.RequestInvalid},
+		"per tool negative": {application.OpenRequest{RunID: "r", Grants: grants,
+			MaxCallsPerTool: map[string]int64{"fake": -1}}, fault.RequestInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := f.svc.Open(t.Context(), harness, c.req)
@@ -204,7 +230,8 @@ func TestOpenRefusesWhatPassesACeiling(t *testing.T) {
 }
 
 func TestCatalogueRefusesWhatCannotBeServed(t *testing.T) {
-	good := tool.Description{Name: "a", ReadOnly: true, InputSchema: json.RawMessage(`{}`), OutputSchema: json.RawMessage(`{}`)}
+	good := tool.Description{Name: "a", ReadOnly: true, InputSchema: json.RawMessage(`{}`),
+		OutputSchema: json.RawMessage(`{}`)}
 	entry := func(change func(*tool.Description)) toolset.Entry {
 		d := good
 		change(&d)
@@ -215,7 +242,9 @@ func TestCatalogueRefusesWhatCannotBeServed(t *testing.T) {
 		entry(func(d *tool.Description) { d.Name = "B" }),
 		entry(func(d *tool.Description) { d.Name = "c"; d.ReadOnly = false }),
 		entry(func(d *tool.Description) { d.Name = "d"; d.InputSchema = nil }),
-		toolset.Entry{Executor: fake.NewExecutor(tool.Description{Name: "e", ReadOnly: true, InputSchema: good.InputSchema, OutputSchema: good.OutputSchema}, tool.Plan{})},
+		toolset.Entry{Executor: fake.NewExecutor(
+			tool.Description{Name: "e", ReadOnly: true, InputSchema: good.InputSchema, OutputSchema: good.OutputSchema},
+			tool.Plan{})},
 	)
 	for _, want := range []string{"two tools have this name", `"B"`, "not read-only", "must be JSON", "no projector"} {
 		require.ErrorContains(t, err, want)
@@ -232,7 +261,8 @@ func TestAuthenticate(t *testing.T) {
 		_, err := f.svc.Authenticate(bearer)
 		require.Equal(t, fault.Unauthenticated, fault.CodeOf(err))
 	}
-	require.Equal(t, fault.Forbidden, fault.CodeOf(application.Caller{Agent: &application.RunContext{}}.RequireHarness()))
+	require.Equal(t, fault.Forbidden, fault.CodeOf(
+		application.Caller{Agent: &application.RunContext{}}.RequireHarness()))
 }
 
 // TestAnEarlierIncarnationReadsNothing plays a token of a run whose id was given to another run.
@@ -295,7 +325,11 @@ func TestAgentsMayNotDoWhatHarnessesMay(t *testing.T) {
 	require.Nil(t, f.call(rc, "call_1", answer(`[1]`)).Fault)
 	agent, ctx := application.Caller{Agent: &rc}, t.Context()
 	for name, ask := range map[string]func() error{
-		"open":       func() error { _, _, err := f.svc.Open(ctx, agent, application.OpenRequest{RunID: "r2"}); return err },
+		"open": func() error {
+			_, _,
+				err := f.svc.Open(ctx, agent, application.OpenRequest{RunID: "r2"})
+			return err
+		},
 		"token":      func() error { _, _, err := f.svc.Token(ctx, agent, "r1"); return err },
 		"find":       func() error { _, err := f.svc.Find(ctx, agent, "r1"); return err },
 		"end":        func() error { _, err := f.svc.End(ctx, agent, "r1", run.Cancelled); return err },

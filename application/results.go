@@ -24,7 +24,9 @@ func (s *results) result(ctx context.Context, id run.ID, toolCallID string) (Res
 	return resultOf(r), nil
 }
 
-func (s *results) record(ctx context.Context, id run.ID, view ports.View, toolCallID string) (invocation.Record, error) {
+func (s *results) record(
+	ctx context.Context, id run.ID, view ports.View, toolCallID string,
+) (invocation.Record, error) {
 	if err := id.Check(); err != nil {
 		return invocation.Record{}, err
 	}

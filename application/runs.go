@@ -102,7 +102,8 @@ func (s *runs) plan(req OpenRequest) (run.Run, error) {
 		ttl = *req.TTL
 	}
 	if ttl < time.Millisecond || ttl > s.ceilings.MaxTTL {
-		return run.Run{}, overCeiling("ttl_seconds", fmt.Sprintf("above 0 and at most %d", int64(s.ceilings.MaxTTL.Seconds())))
+		return run.Run{}, overCeiling("ttl_seconds",
+			fmt.Sprintf("above 0 and at most %d", int64(s.ceilings.MaxTTL.Seconds())))
 	}
 	budget, err := s.budget(req)
 	if err != nil {
@@ -151,7 +152,8 @@ func (s *runs) perTool(req OpenRequest, top map[string]int64) (map[string]int64,
 	}
 	for name, ask := range req.MaxCallsPerTool {
 		if !slices.Contains(req.Grants.Tools, name) {
-			return nil, fault.Because(fault.RequestInvalid, "BUDGET", fmt.Sprintf("budget.max_calls_per_tool names %.80q, which tools does not", name))
+			return nil, fault.Because(fault.RequestInvalid, "BUDGET",
+				fmt.Sprintf("budget.max_calls_per_tool names %.80q, which tools does not", name))
 		}
 		most, bounded := top[name]
 		if ask < 0 || bounded && ask > most {

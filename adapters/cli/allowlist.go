@@ -75,7 +75,8 @@ type allowlistInitCmd struct {
 
 func (c *allowlistInitCmd) Help() string {
 	return "Writes YAML for the section below the data source's id: tables and columns with types and comments. " +
-		"Columns that look sensitive (passwords, tokens, addresses, cards, birth dates …), tables of secrets and views are " +
+		"Columns that look sensitive (passwords, tokens, addresses, cards, birth dates …), tables of secrets and " +
+		"views are " +
 		"left out until somebody moves them. Appending works when the data source is the last thing in the file.\n\n" +
 		"Example: toolboundary allowlist init --config toolboundary.yaml --data-source shop " +
 		"--user-env ADMIN_USER --password-env ADMIN_PASSWORD >> toolboundary.yaml"
@@ -96,7 +97,8 @@ type allowlistCheckCmd struct {
 }
 
 func (c *allowlistCheckCmd) Help() string {
-	return "Reads the information schema, and no row. Reports what is gone, spelled differently, new, a view, of another type, " +
+	return "Reads the information schema, and no row. Reports what is gone, spelled differently, new, a view, of " +
+		"another type, " +
 		"or not granted. Exits with 1 when there is drift. An account with column privileges does not see new columns: " +
 		"name another one with --user-env and --password-env to find these.\n\n" +
 		"Example: toolboundary allowlist check --config toolboundary.yaml --data-source shop --output json"
@@ -146,7 +148,8 @@ type allowlistGrantsCmd struct {
 }
 
 func (c *allowlistGrantsCmd) Help() string {
-	return "Connects to nothing. The statements are for MySQL 8 and MariaDB, can be repeated, and leave the account with " +
+	return "Connects to nothing. The statements are for MySQL 8 and MariaDB, can be repeated, and leave the account " +
+		"with " +
 		"SELECT on the listed columns and nothing else. " +
 		"The password comes from the session variable @password and is written to no file.\n\n" +
 		"Example: (echo \"SET @password = '$SHOP_PASSWORD';\"; " +

@@ -39,7 +39,8 @@ func TestQueryPrintsTableJSONAndCSV(t *testing.T) {
 	do := answering(`{"columns":["id","na,me"],"rows":[[1,"Ada"],[9007199254740993,null],["-0.10",""],[{"a":[1]},"x\"y\u001b[31m\n"]],"returned":4,"truncated":true,"truncated_by":["rows"]}`)
 	code, out, stderr := invoke(t, do, "", "query", "SELECT 1")
 	require.Zero(t, code)
-	require.Equal(t, "id                na,me\n1                 Ada\n9007199254740993  NULL\n-0.10\n{\"a\":[1]}         x\"y\\x1b[31m\\n\n4 row(s)\n", out, "nothing can move the cursor")
+	require.Equal(t, "id                na,me\n1                 Ada\n9007199254740993  NULL\n-0.10\n{\"a\":[1]}    "+
+		"     x\"y\\x1b[31m\\n\n4 row(s)\n", out, "nothing can move the cursor")
 	require.Contains(t, stderr, "cut by rows")
 
 	_, out, _ = invoke(t, do, "", "query", "SELECT 1", "--output", "csv")
@@ -53,14 +54,19 @@ func TestQueryPrintsTableJSONAndCSV(t *testing.T) {
 func TestQueryArguments(t *testing.T) {
 	var got QueryArgs
 	do := Functions{Query: func(_ context.Context, a QueryArgs) (Page, error) { got = a; return Page{}, nil }}
-	code, _, _ := invoke(t, do, "SELECT 2", "query", "--max-rows", "7", "--timeout", "1s", "--", "-", "1", "-2.5", "true", "null", `"7"`, "O'Brien", "")
+	code, _, _ := invoke(t, do, "SELECT 2", "query", "--max-rows", "7", "--timeout", "1s", "--", "-", "1", "-2.5",
+		"true", "null", `"7"`, "O'Brien", "")
 	require.Zero(t, code)
 	require.Equal(t, QueryArgs{SQL: "SELECT 2", MaxRows: 7, Timeout: time.Second, Params: got.Params}, got)
-	require.Equal(t, `[1 -2.5 true null "7" "O'Brien" ""]`, strings.ReplaceAll(string(must(json.Marshal(got.Params))), ",", " "))
+	require.Equal(t, `[1 -2.5 true null "7" "O'Brien" ""]`,
+		strings.ReplaceAll(string(must(json.Marshal(got.Params))), ",", " "))
 	for _, bad := range [][]string{
-		{"query"}, {"query", "SELECT 1", "--max-rows", "0"}, {"query", "SELECT 1", "--timeout", "1h"}, {"query", "SELECT 1", "--config", "x"},
-		{"query", "SELECT 1", "-o", "yaml"}, {"querry", "SELECT 1"}, {"runs", "show", "r", "--interval", "1ms"}, {"allowlist", "check", "-c", "x"},
-		{"allowlist", "init", "-c", "x", "--data-source", "y", "--user-env", "U"}, {"config", "check"}, {"completion", "tcsh"},
+		{"query"}, {"query", "SELECT 1", "--max-rows", "0"}, {"query", "SELECT 1", "--timeout", "1h"},
+		{"query", "SELECT 1", "--config", "x"},
+		{"query", "SELECT 1", "-o", "yaml"}, {"querry", "SELECT 1"}, {"runs", "show", "r", "--interval", "1ms"},
+		{"allowlist", "check", "-c", "x"},
+		{"allowlist", "init", "-c", "x", "--data-source", "y", "--user-env", "U"}, {"config", "check"},
+		{"completion", "tcsh"},
 	} {
 		code, out, stderr := invoke(t, do, "", bad...)
 		require.Equal(t, Usage, code, "%v", bad)
@@ -100,7 +106,8 @@ func TestFailuresHaveExitCodesAndJSON(t *testing.T) {
 func TestDoctorAndDriftExitWithOne(t *testing.T) {
 	do := Functions{
 		Doctor: func(context.Context, DoctorArgs) ([]Finding, error) {
-			return []Finding{{"shop", "connect", Healthy, "MariaDB", ""}, {"shop", "kill", Failing, "no\x07", "fix it"}}, nil
+			return []Finding{{"shop", "connect", Healthy, "MariaDB", ""},
+				{"shop", "kill", Failing, "no\x07", "fix it"}}, nil
 		},
 		AllowlistCheck: func(context.Context, SourceArgs) (Drifts, error) {
 			return Drifts{Drifts: []Drift{{"NEW_COLUMN", "a.b.c", "m", "f"}}, Tables: 1}, nil
@@ -119,8 +126,10 @@ func TestDoctorAndDriftExitWithOne(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	for _, row := range []struct{ words, want string }{
 		{"al", "allowlist"}, {"", "allowlist completion config doctor guard mcp query record runs serve version"},
-		{"runs |", "cancel list show"}, {"runs show --w", "--watch"}, {"query --output |", "text table json csv"}, {"query -o j", "json"},
-		{"query --config |", ""}, {"query --config=x --data", "--data-source"}, {"completion |", "bash fish zsh"}, {"nonsense |", "allowlist completion config doctor guard mcp query record runs serve version"},
+		{"runs |", "cancel list show"}, {"runs show --w", "--watch"}, {"query --output |", "text table json csv"},
+		{"query -o j", "json"},
+		{"query --config |", ""}, {"query --config=x --data", "--data-source"}, {"completion |", "bash fish zsh"},
+		{"nonsense |", "allowlist completion config doctor guard mcp query record runs serve version"},
 	} {
 		words := strings.Split(strings.ReplaceAll(row.words, "|", ""), " ")
 		code, out, _ := invoke(t, Functions{}, "", append([]string{completeWord}, words...)...)

@@ -17,7 +17,8 @@ type completionCmd struct {
 }
 
 func (c *completionCmd) Help() string {
-	return "The script asks the binary itself, so it is never out of date.\n\nExample: source <(toolboundary completion bash)"
+	return "The script asks the binary itself, so it is never out of date.\n\nExample: source <(toolboundary " +
+		"completion bash)"
 }
 
 func (c *completionCmd) Run(e *env) error {

@@ -29,8 +29,10 @@ type doctorCmd struct {
 }
 
 func (c *doctorCmd) Help() string {
-	return "Checks versions, encryption, the account's privileges, the read-only session (a write must be refused), the time " +
-		"limit and the kill (a SLEEP must be stopped), the allowlist, and the store's version, eviction policy, clock and " +
+	return "Checks versions, encryption, the account's privileges, the read-only session (a write must be refused), " +
+		"the time " +
+		"limit and the kill (a SLEEP must be stopped), the allowlist, and the store's version, eviction policy, " +
+		"clock and " +
 		"latency. Changes nothing. Exits with 1 when something fails.\n\n" +
 		"Example: toolboundary doctor --config toolboundary.yaml"
 }

@@ -39,7 +39,8 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 		require.Contains(t, example, leaf.FullPath(), "the example shows the command")
 		for _, f := range flags(leaf) {
 			require.NotEmpty(t, f.Help, "%s --%s", leaf.FullPath(), f.Name)
-			require.NotContains(t, []string{"password", "key", "secret", "token"}, f.Name, "%s takes a secret on its command line", leaf.FullPath())
+			require.NotContains(t, []string{"password", "key", "secret", "token"}, f.Name,
+				"%s takes a secret on its command line", leaf.FullPath())
 		}
 		for _, a := range leaf.Positional {
 			require.NotEmpty(t, a.Help, "%s %s", leaf.FullPath(), a.Name)
@@ -54,8 +55,10 @@ func manual() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("# Commands\n\nMade from the commands themselves; a test keeps the two equal. `toolboundary COMMAND --help` says the same.\n\n" +
-		"Exit codes: 0 ok, 1 failed, 2 usage or configuration. Secrets come from environment variables or files, never from the command line, and are never printed.\n")
+	b.WriteString("# Commands\n\nMade from the commands themselves; a test keeps the two equal. `toolboundary " +
+		"COMMAND --help` says the same.\n\n" +
+		"Exit codes: 0 ok, 1 failed, 2 usage or configuration. Secrets come from environment variables or files, " +
+		"never from the command line, and are never printed.\n")
 	for _, leaf := range parser.Model.Leaves(true) {
 		section(&b, leaf)
 	}

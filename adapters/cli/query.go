@@ -44,7 +44,8 @@ func (c *queryCmd) Help() string {
 		"_PASSWORD_FILE, _SCHEMA, _TLS (true, required, false; true unless the host is this machine) and _CA_FILE. " +
 		"Host, user and password have no default.\n\n" +
 		"Anything but one plain SELECT is rejected before a connection is opened. The statement runs in a read-only " +
-		"transaction that is rolled back. With --config and --data-source the statement must also pass that allowlist, and " +
+		"transaction that is rolled back. With --config and --data-source the statement must also pass that " +
+		"allowlist, and " +
 		"sensitive columns are redacted.\n\n" +
 		"Example: toolboundary query \"SELECT id, status FROM orders WHERE total > ? LIMIT 5\" 100"
 }

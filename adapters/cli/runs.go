@@ -48,7 +48,8 @@ type runsListCmd struct {
 const maxListed = 200
 
 func (c *runsListCmd) Help() string {
-	return "There is no call that lists all runs: the store never scans its keys. The service logs one line for each call, " +
+	return "There is no call that lists all runs: the store never scans its keys. The service logs one line for " +
+		"each call, " +
 		"so its log has the ids; the latest 200 different ones are asked for.\n\n" +
 		"Example: tail -n 1000 toolboundary.log | toolboundary runs list -"
 }

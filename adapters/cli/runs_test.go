@@ -103,7 +103,8 @@ func TestRecordShowsThreePanes(t *testing.T) {
 
 func TestSpanAndSize(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		1500 * time.Microsecond: "2ms", 61 * time.Second: "1m1s", 70 * time.Second: "1m10s", 2 * time.Minute: "2m", 90 * time.Minute: "1h30m", 2 * time.Hour: "2h0m",
+		1500 * time.Microsecond: "2ms", 61 * time.Second: "1m1s", 70 * time.Second: "1m10s", 2 * time.Minute: "2m",
+		90 * time.Minute: "1h30m", 2 * time.Hour: "2h0m",
 	} {
 		require.Equal(t, want, span(d))
 	}

@@ -17,7 +17,8 @@ func (f outputFlag) json() bool { return f.Output == "json" }
 type serveCmd struct{ configFlag }
 
 func (c *serveCmd) Help() string {
-	return "Logs JSON lines to standard error. SIGTERM and SIGINT stop it: calls in flight get server.shutdown_grace.\n\n" +
+	return "Logs JSON lines to standard error. SIGTERM and SIGINT stop it: calls in flight get " +
+		"server.shutdown_grace.\n\n" +
 		"Example: toolboundary serve --config toolboundary.yaml"
 }
 func (c *serveCmd) Run(e *env) error { return e.do.Serve(e.ctx, c.Path, e.Streams) }
@@ -81,7 +82,8 @@ func (c *configCheckCmd) Run(e *env) error {
 type configSchemaCmd struct{}
 
 func (c *configSchemaCmd) Help() string {
-	return "Made from the types that read the file.\n\nExample: toolboundary config schema > toolboundary.schema.json, and\n" +
+	return "Made from the types that read the file.\n\nExample: toolboundary config schema > " +
+		"toolboundary.schema.json, and\n" +
 		"# yaml-language-server: $schema=toolboundary.schema.json as the file's first line"
 }
 func (c *configSchemaCmd) Run(e *env) error { return e.do.ConfigSchema(e.Streams) }

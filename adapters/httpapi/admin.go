@@ -23,7 +23,8 @@ func (a *api) openRoutes() []route {
 func (a *api) adminRoutes() []route {
 	routes := []route{{method: http.MethodGet, path: "/readyz", do: a.ready, docs: readyDocs}}
 	if a.opt.Metrics != nil {
-		routes = append(routes, route{method: http.MethodGet, path: "/metrics", do: a.opt.Metrics.page, docs: metricsDocs})
+		routes = append(routes, route{method: http.MethodGet, path: "/metrics", do: a.opt.Metrics.page,
+			docs: metricsDocs})
 	}
 	return routes
 }

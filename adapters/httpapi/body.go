@@ -44,7 +44,8 @@ func (x *exchange) read(limit int64) ([]byte, error) {
 // readJSON returns a body that says it is JSON.
 func (x *exchange) readJSON(limit int64) ([]byte, error) {
 	if !isJSON(x.r.Header) {
-		return nil, invalid("CONTENT_TYPE", "send Content-Type: application/json, in UTF-8 and without Content-Encoding")
+		return nil, invalid("CONTENT_TYPE",
+			"send Content-Type: application/json, in UTF-8 and without Content-Encoding")
 	}
 	return x.read(limit)
 }
@@ -56,7 +57,8 @@ func isJSON(h http.Header) bool {
 	}
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	charset, given := params["charset"]
-	return err == nil && len(h.Values("Content-Type")) == 1 && media == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+	return err == nil && len(h.Values("Content-Type")) == 1 && media == "application/json" &&
+		(!given || strings.EqualFold(charset, "utf-8"))
 }
 
 // into decodes the body into a value of this package.

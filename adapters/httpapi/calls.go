@@ -15,10 +15,14 @@ import (
 
 func (a *api) callRoutes() []route {
 	return []route{
-		{method: http.MethodPost, path: "/v1/runs/{run}/tool-calls", who: agentOrHarness, call: true, do: a.invoke, docs: invokeDocs},
-		{method: http.MethodGet, path: "/v1/runs/{run}/tool-calls/{id}", who: agentOrHarness, call: true, do: a.result, docs: resultDocs},
-		{method: http.MethodGet, path: "/v1/runs/{run}/tool-call", who: agentOrHarness, call: true, do: a.resultByQuery, docs: queryDocs},
-		{method: http.MethodGet, path: "/v1/runs/{run}/tool-calls/{id}/record", who: harness, call: true, do: a.record, docs: recordDocs},
+		{method: http.MethodPost, path: "/v1/runs/{run}/tool-calls", who: agentOrHarness, call: true, do: a.invoke,
+			docs: invokeDocs},
+		{method: http.MethodGet, path: "/v1/runs/{run}/tool-calls/{id}", who: agentOrHarness, call: true, do: a.result,
+			docs: resultDocs},
+		{method: http.MethodGet, path: "/v1/runs/{run}/tool-call", who: agentOrHarness, call: true, do: a.resultByQuery,
+			docs: queryDocs},
+		{method: http.MethodGet, path: "/v1/runs/{run}/tool-calls/{id}/record", who: harness, call: true, do: a.record,
+			docs: recordDocs},
 		{method: http.MethodGet, path: "/v1/tools", who: agentOrHarness, do: a.tools, docs: toolsDocs},
 	}
 }
@@ -65,7 +69,8 @@ func (x *exchange) readCall(limit int64) (toolCall, error) {
 	}
 	// Duplicate names and bad UTF-8 inside the request are the boundary's to refuse; those of
 	// the envelope are refused below.
-	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 	call := toolCall{}
 	if token, err := dec.ReadToken(); err != nil {
 		return call, syntax(err)
@@ -135,7 +140,8 @@ func resultAnswer(x *exchange, res application.Result) (answer, error) {
 	if !res.Recorded {
 		if res.Fault.Code == fault.DuplicateToolCall {
 			where := "/v1/runs/" + url.PathEscape(string(x.runID)) + "/tool-calls/" + url.PathEscape(x.toolCallID)
-			return answer{}, fault.Because(res.Fault.Code, res.Fault.Reason, "GET "+where+" has the first call's result")
+			return answer{}, fault.Because(res.Fault.Code, res.Fault.Reason,
+				"GET "+where+" has the first call's result")
 		}
 		return answer{}, res.Fault
 	}
@@ -144,7 +150,8 @@ func resultAnswer(x *exchange, res application.Result) (answer, error) {
 		return respond(http.StatusAccepted, callPending{res.RunID, res.ToolCallID, res.Status})
 	}
 	// The head is encoded; the result is spliced in, so that it leaves as it was recorded.
-	view := callResult{RunID: res.RunID, ToolCallID: res.ToolCallID, Status: res.Status, EvidenceStatus: res.EvidenceStatus}
+	view := callResult{RunID: res.RunID, ToolCallID: res.ToolCallID, Status: res.Status,
+		EvidenceStatus: res.EvidenceStatus}
 	if res.Fault != nil {
 		view.Error = errorOf(res.Fault)
 	}
@@ -169,7 +176,8 @@ func (a *api) result(x *exchange) (answer, error) {
 func (a *api) resultByQuery(x *exchange) (answer, error) {
 	query, err := url.ParseQuery(x.r.URL.RawQuery)
 	if err != nil || len(query) != 1 || len(query["id"]) != 1 {
-		return answer{}, invalid("QUERY", "the query must be id= and the tool_call_id, percent-encoded (a plus sign as %2B)")
+		return answer{}, invalid("QUERY",
+			"the query must be id= and the tool_call_id, percent-encoded (a plus sign as %2B)")
 	}
 	x.toolCallID = query.Get("id")
 	return a.result(x)

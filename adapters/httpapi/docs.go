@@ -30,41 +30,71 @@ const (
 )
 
 var (
-	openDocs = docs{id: "openRun", tag: tagRuns, summary: "Open a run", text: "Opens a run with its grants and budgets, and returns the token of its agent. A value above a configured ceiling is refused, never clamped. If the answer was lost, the same request gets RUN_EXISTS: fetch a token of the run instead.",
+	openDocs = docs{id: "openRun", tag: tagRuns, summary: "Open a run",
+		text: "Opens a run with its grants and budgets, and returns the token of its agent. A value above a " +
+			"configured ceiling is refused, never clamped. If the answer was lost, the same request gets RUN_EXISTS: " +
+			"fetch a token of the run instead.",
 		body: openRun{}, answers: map[int]any{http.StatusCreated: runWithToken{}},
 		codes: []fault.Code{fault.RunExists, fault.ToolUnknown, fault.DataSourceUnknown}}
-	findDocs = docs{id: "getRun", tag: tagRuns, summary: "See a run", text: "The run with its usage, its tool calls in the order in which they began, and its latest refusals.",
+	findDocs = docs{id: "getRun", tag: tagRuns, summary: "See a run",
+		text:    "The run with its usage, its tool calls in the order in which they began, and its latest refusals.",
 		answers: map[int]any{http.StatusOK: overview{}}, codes: []fault.Code{fault.RequestInvalid, fault.RunNotFound}}
-	tokenDocs = docs{id: "issueToken", tag: tagRuns, summary: "Fetch a fresh agent token", text: "The token says the same as the first one.",
-		answers: map[int]any{http.StatusOK: runWithToken{}}, codes: []fault.Code{fault.RequestInvalid, fault.RunNotFound, fault.RunInactive}}
-	cancelDocs = docs{id: "cancelRun", tag: tagRuns, summary: "Cancel a run", text: "No further call begins, and calls in flight are stopped on every replica. Repeating it is harmless; a completed run is RUN_INACTIVE.",
-		answers: map[int]any{http.StatusOK: overview{}}, codes: []fault.Code{fault.RequestInvalid, fault.RunNotFound, fault.RunInactive}}
-	completeDocs = docs{id: "completeRun", tag: tagRuns, summary: "Complete a run", text: "Like cancel, for a run that has done its work.",
-		answers: map[int]any{http.StatusOK: overview{}}, codes: []fault.Code{fault.RequestInvalid, fault.RunNotFound, fault.RunInactive}}
-	judgeDocs = docs{id: "judgeReferences", tag: tagRuns, summary: "Judge references to tool calls", text: "Says of each reference whether it is evidence: POSITIVE when something was found, NEGATIVE when nothing was found, or the reason why it is not evidence.",
+	tokenDocs = docs{id: "issueToken", tag: tagRuns, summary: "Fetch a fresh agent token",
+		text:    "The token says the same as the first one.",
+		answers: map[int]any{http.StatusOK: runWithToken{}},
+		codes:   []fault.Code{fault.RequestInvalid, fault.RunNotFound, fault.RunInactive}}
+	cancelDocs = docs{id: "cancelRun", tag: tagRuns, summary: "Cancel a run",
+		text: "No further call begins, and calls in flight are stopped on every replica. Repeating it is harmless; " +
+			"a completed run is RUN_INACTIVE.",
+		answers: map[int]any{http.StatusOK: overview{}},
+		codes:   []fault.Code{fault.RequestInvalid, fault.RunNotFound, fault.RunInactive}}
+	completeDocs = docs{id: "completeRun", tag: tagRuns, summary: "Complete a run",
+		text:    "Like cancel, for a run that has done its work.",
+		answers: map[int]any{http.StatusOK: overview{}},
+		codes:   []fault.Code{fault.RequestInvalid, fault.RunNotFound, fault.RunInactive}}
+	judgeDocs = docs{id: "judgeReferences", tag: tagRuns, summary: "Judge references to tool calls",
+		text: "Says of each reference whether it is evidence: POSITIVE when something was found, NEGATIVE when " +
+			"nothing was found, or the reason why it is not evidence.",
 		body: references{}, answers: map[int]any{http.StatusOK: judgements{}}, codes: []fault.Code{fault.RunNotFound}}
 
-	invokeDocs = docs{id: "invokeTool", tag: tagCalls, summary: "Call a tool", text: "The status is 200 whenever a canonical record of the call exists; the body says READY or ERROR. Any other status means that there is no record and that the call spent nothing, except that a mistake of the agent counts as a refusal.",
+	invokeDocs = docs{id: "invokeTool", tag: tagCalls, summary: "Call a tool",
+		text: "The status is 200 whenever a canonical record of the call exists; the body says READY or ERROR. Any " +
+			"other status means that there is no record and that the call spent nothing, except that a mistake of the " +
+			"agent counts as a refusal.",
 		body: callBody{}, answers: map[int]any{http.StatusOK: callResult{}},
-		codes: []fault.Code{fault.ToolCallIDInvalid, fault.ToolNotAuthorized, fault.ToolNotReadOnly, fault.RunMismatch, fault.RunNotFound, fault.ToolUnknown,
-			fault.DataSourceUnknown, fault.DuplicateToolCall, fault.RunInactive, fault.RunDeadlineExceeded, fault.QueryRejected, fault.ToolBudgetExhausted,
-			fault.RunBudgetExhausted, fault.RunBytesExhausted, fault.RefusalLimitReached, fault.RateLimited, fault.ServerStopping, fault.ExecutionCancelled}}
-	resultDocs = docs{id: "getToolCall", tag: tagCalls, summary: "Read a tool call's result again", text: "The bounded result as it was first answered; nothing is executed. The id is percent-encoded, a slash in it as %2F.",
+		codes: []fault.Code{fault.ToolCallIDInvalid, fault.ToolNotAuthorized, fault.ToolNotReadOnly, fault.RunMismatch,
+			fault.RunNotFound, fault.ToolUnknown,
+			fault.DataSourceUnknown, fault.DuplicateToolCall, fault.RunInactive, fault.RunDeadlineExceeded,
+			fault.QueryRejected, fault.ToolBudgetExhausted,
+			fault.RunBudgetExhausted, fault.RunBytesExhausted, fault.RefusalLimitReached, fault.RateLimited,
+			fault.ServerStopping, fault.ExecutionCancelled}}
+	resultDocs = docs{id: "getToolCall", tag: tagCalls, summary: "Read a tool call's result again",
+		text: "The bounded result as it was first answered; nothing is executed. The id is percent-encoded, a slash " +
+			"in it as %2F.",
 		answers: map[int]any{http.StatusOK: callResult{}, http.StatusAccepted: callPending{}}, codes: resultCodes}
-	queryDocs = docs{id: "getToolCallByQuery", tag: tagCalls, summary: "Read a tool call's result again, by query", text: "Like getToolCall, for ids that a client or proxy cannot carry in a path.", query: true,
+	queryDocs = docs{id: "getToolCallByQuery", tag: tagCalls, summary: "Read a tool call's result again, by query",
+		text: "Like getToolCall, for ids that a client or proxy cannot carry in a path.", query: true,
 		answers: map[int]any{http.StatusOK: callResult{}, http.StatusAccepted: callPending{}}, codes: resultCodes}
-	recordDocs = docs{id: "getRecord", tag: tagCalls, summary: "Read the canonical record", text: "The record byte for byte as it is stored: request, raw response and agent result. For harnesses only.",
-		answers: map[int]any{http.StatusOK: recordView{}}, codes: []fault.Code{fault.RequestInvalid, fault.ToolCallIDInvalid, fault.InvocationNotFound}}
-	toolsDocs = docs{id: "listTools", tag: tagCalls, summary: "List the tools", text: "An agent sees what its run was granted, a harness everything.",
+	recordDocs = docs{id: "getRecord", tag: tagCalls, summary: "Read the canonical record",
+		text:    "The record byte for byte as it is stored: request, raw response and agent result. For harnesses only.",
+		answers: map[int]any{http.StatusOK: recordView{}},
+		codes:   []fault.Code{fault.RequestInvalid, fault.ToolCallIDInvalid, fault.InvocationNotFound}}
+	toolsDocs = docs{id: "listTools", tag: tagCalls, summary: "List the tools",
+		text:    "An agent sees what its run was granted, a harness everything.",
 		answers: map[int]any{http.StatusOK: toolList{}}}
 
-	healthDocs  = docs{id: "health", tag: tagOperator, summary: "Is the process alive", answers: map[int]any{http.StatusOK: healthView{}}}
-	readyDocs   = docs{id: "ready", tag: tagOperator, summary: "Can calls be served", answers: map[int]any{http.StatusOK: readyView{}, http.StatusServiceUnavailable: readyView{}}}
-	metricsDocs = docs{id: "metrics", tag: tagOperator, summary: "Prometheus metrics", answers: map[int]any{http.StatusOK: ""}, content: "text/plain"}
-	openapiDocs = docs{id: "openapi", tag: tagOperator, summary: "This document", answers: map[int]any{http.StatusOK: rawJSON{}}}
+	healthDocs = docs{id: "health", tag: tagOperator, summary: "Is the process alive",
+		answers: map[int]any{http.StatusOK: healthView{}}}
+	readyDocs = docs{id: "ready", tag: tagOperator, summary: "Can calls be served",
+		answers: map[int]any{http.StatusOK: readyView{}, http.StatusServiceUnavailable: readyView{}}}
+	metricsDocs = docs{id: "metrics", tag: tagOperator, summary: "Prometheus metrics",
+		answers: map[int]any{http.StatusOK: ""}, content: "text/plain"}
+	openapiDocs = docs{id: "openapi", tag: tagOperator, summary: "This document",
+		answers: map[int]any{http.StatusOK: rawJSON{}}}
 )
 
-var resultCodes = []fault.Code{fault.RequestInvalid, fault.ToolCallIDInvalid, fault.RunMismatch, fault.RunNotFound, fault.InvocationNotFound,
+var resultCodes = []fault.Code{fault.RequestInvalid, fault.ToolCallIDInvalid, fault.RunMismatch, fault.RunNotFound,
+	fault.InvocationNotFound,
 	fault.RunInactive, fault.RunDeadlineExceeded, fault.RefusalLimitReached}
 
 // recordView documents the canonical record, which is written as it is stored.

@@ -27,13 +27,16 @@ func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		invocations: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "toolboundary_invocations_total",
-			Help: "Tool calls by outcome. recorded is false for refusals."}, []string{"tool_name", "status", "evidence_status", "code", "recorded"}),
+			Help: "Tool calls by outcome. recorded is false for refusals."},
+			[]string{"tool_name", "status", "evidence_status", "code", "recorded"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "toolboundary_invocation_seconds",
-			Help: "Time from preflight to the settled record, of calls that were recorded.", Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}}, []string{"tool_name"}),
+			Help:    "Time from preflight to the settled record, of calls that were recorded.",
+			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}}, []string{"tool_name"}),
 		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "toolboundary_invocation_bytes_total",
 			Help: "Bytes of recorded calls: request, raw_response, agent_result."}, []string{"tool_name", "body"}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "toolboundary_http_requests_total",
-			Help: "HTTP answers by route pattern; route is empty for paths that no route takes."}, []string{"method", "route", "status"}),
+			Help: "HTTP answers by route pattern; route is empty for paths that no route takes."},
+			[]string{"method", "route", "status"}),
 	}
 	m.registry.MustRegister(m.invocations, m.seconds, m.bytes, m.requests)
 	return m
@@ -44,7 +47,8 @@ func (m *Metrics) Observe(o application.Outcome) {
 	if m == nil {
 		return
 	}
-	m.invocations.WithLabelValues(o.ToolName, string(o.Status), string(o.EvidenceStatus), string(o.Code), strconv.FormatBool(o.Recorded)).Inc()
+	m.invocations.WithLabelValues(o.ToolName, string(o.Status), string(o.EvidenceStatus), string(o.Code),
+		strconv.FormatBool(o.Recorded)).Inc()
 	if !o.Recorded {
 		return
 	}
@@ -69,7 +73,8 @@ func (m *Metrics) answered(method, route string, status int) {
 		return
 	}
 	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions:
 	default:
 		method = "other" // a method is any word that a client likes
 	}

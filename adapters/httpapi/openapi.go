@@ -20,10 +20,12 @@ func document(version string, routes []route) ([]byte, error) {
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{Title: "toolboundary", Version: version,
-			Description: "Harnesses open runs; agents ask read-only tools within them. Every error has a stable code: see docs/errors.md."},
+			Description: "Harnesses open runs; agents ask read-only tools within them. Every error has a stable " +
+				"code: see docs/errors.md."},
 		Components: &huma.Components{Schemas: registry, SecuritySchemes: map[string]*huma.SecurityScheme{
 			"harness": {Type: "http", Scheme: "bearer", Description: "A harness key."},
-			"agent":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A run's agent token; it works for its own run only."},
+			"agent": {Type: "http", Scheme: "bearer", BearerFormat: "JWT",
+				Description: "A run's agent token; it works for its own run only."},
 		}},
 		Tags: []*huma.Tag{{Name: tagRuns}, {Name: tagCalls}, {Name: tagOperator}},
 	}
@@ -36,8 +38,9 @@ func document(version string, routes []route) ([]byte, error) {
 func (rt route) operation(registry huma.Registry) *huma.Operation {
 	d := rt.docs
 	op := &huma.Operation{
-		Method: rt.method, Path: rt.path, OperationID: d.id, Tags: []string{d.tag}, Summary: d.summary, Description: d.text,
-		Security: rt.security(), Responses: map[string]*huma.Response{},
+		Method: rt.method, Path: rt.path, OperationID: d.id, Tags: []string{d.tag}, Summary: d.summary,
+		Description: d.text,
+		Security:    rt.security(), Responses: map[string]*huma.Response{},
 	}
 	for _, name := range []string{"run", "id"} {
 		if strings.Contains(rt.path, "{"+name+"}") {
@@ -51,7 +54,8 @@ func (rt route) operation(registry huma.Registry) *huma.Operation {
 		op.RequestBody = &huma.RequestBody{Required: true, Content: content(registry, "", d.body)}
 	}
 	for status, body := range d.answers {
-		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: content(registry, d.content, body)}
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status),
+			Content: content(registry, d.content, body)}
 	}
 	rt.failures(registry, op)
 	return op
@@ -66,7 +70,8 @@ func (rt route) failures(registry huma.Registry, op *huma.Operation) {
 	for status, codes := range byStatus(rt.codes()) {
 		key := strconv.Itoa(status)
 		if op.Responses[key] == nil {
-			op.Responses[key] = &huma.Response{Description: strings.Join(codes, ", "), Content: content(registry, "", body)}
+			op.Responses[key] = &huma.Response{Description: strings.Join(codes, ", "),
+				Content: content(registry, "", body)}
 		}
 	}
 }
@@ -114,7 +119,8 @@ func parameter(name, where string) *huma.Param {
 	if name == "id" {
 		text = "The tool_call_id, percent-encoded."
 	}
-	return &huma.Param{Name: name, In: where, Required: true, Description: text, Schema: &huma.Schema{Type: huma.TypeString}}
+	return &huma.Param{Name: name, In: where, Required: true, Description: text,
+		Schema: &huma.Schema{Type: huma.TypeString}}
 }
 
 func content(registry huma.Registry, media string, body any) map[string]*huma.MediaType {

@@ -69,7 +69,8 @@ func (a *api) handler(routes []route) http.Handler {
 	mux := http.NewServeMux()
 	for _, rt := range routes {
 		mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
-			a.serve(&exchange{w: w, r: traced(r), route: rt, runID: run.ID(r.PathValue("run")), toolCallID: r.PathValue("id")})
+			a.serve(&exchange{w: w, r: traced(r), route: rt, runID: run.ID(r.PathValue("run")),
+				toolCallID: r.PathValue("id")})
 		})
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -175,10 +176,12 @@ func bearer(r *http.Request) string {
 func (a *api) failure(x *exchange, err error) answer {
 	f := fault.Of(err)
 	if f.Code == fault.Internal {
-		a.log.Error("request failed", zap.String("route", x.route.path), zap.String("code", string(f.Code)), zap.String("reason", f.Reason))
+		a.log.Error("request failed", zap.String("route", x.route.path), zap.String("code", string(f.Code)),
+			zap.String("reason", f.Reason))
 	}
 	if cause := errors.Unwrap(f); cause != nil {
-		a.log.Debug("cause of a refusal", zap.String("route", x.route.path), zap.String("code", string(f.Code)), zap.Error(cause))
+		a.log.Debug("cause of a refusal", zap.String("route", x.route.path), zap.String("code", string(f.Code)),
+			zap.Error(cause))
 	}
 	switch {
 	case f.Code == fault.Unauthenticated:

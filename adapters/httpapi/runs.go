@@ -14,8 +14,10 @@ func (a *api) runRoutes() []route {
 		{method: http.MethodPost, path: "/v1/runs", who: harness, do: a.open, docs: openDocs},
 		{method: http.MethodGet, path: "/v1/runs/{run}", who: harness, do: a.find, docs: findDocs},
 		{method: http.MethodPost, path: "/v1/runs/{run}/token", who: harness, do: a.token, docs: tokenDocs},
-		{method: http.MethodPost, path: "/v1/runs/{run}/cancel", who: harness, do: a.end(run.Cancelled), docs: cancelDocs},
-		{method: http.MethodPost, path: "/v1/runs/{run}/complete", who: harness, do: a.end(run.Completed), docs: completeDocs},
+		{method: http.MethodPost, path: "/v1/runs/{run}/cancel", who: harness, do: a.end(run.Cancelled),
+			docs: cancelDocs},
+		{method: http.MethodPost, path: "/v1/runs/{run}/complete", who: harness, do: a.end(run.Completed),
+			docs: completeDocs},
 		{method: http.MethodPost, path: "/v1/runs/{run}/references", who: harness, do: a.judge, docs: judgeDocs},
 	}
 }

@@ -26,6 +26,7 @@ func NewServer(h http.Handler, log *zap.Logger) *http.Server {
 	}
 	return &http.Server{
 		Handler: h, ErrorLog: std,
-		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes,
 	}
 }

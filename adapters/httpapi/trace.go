@@ -15,7 +15,8 @@ var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[
 func traced(r *http.Request) *http.Request {
 	header := r.Header.Get("traceparent")
 	m := traceparent.FindStringSubmatch(header)
-	if m == nil || strings.HasPrefix(header, "ff") || strings.Trim(m[1], "0") == "" || strings.HasPrefix(header, "00") && m[2] != "" {
+	if m == nil || strings.HasPrefix(header, "ff") || strings.Trim(m[1], "0") == "" ||
+		strings.HasPrefix(header, "00") && m[2] != "" {
 		return r
 	}
 	return r.WithContext(application.WithTraceID(r.Context(), m[1]))

@@ -117,7 +117,9 @@ func overviewOf(o application.Overview) overview {
 		if r.Status == invocation.Projecting {
 			status = "" // the stored placeholder is never shown as evidence
 		}
-		v.Invocations = append(v.Invocations, invocationView{r.ToolCallID, r.ToolName, r.Status, status, r.ErrorCode, r.ErrorReason, r.StartedAt, r.CompletedAt, r.Sizes})
+		v.Invocations = append(v.Invocations,
+			invocationView{r.ToolCallID, r.ToolName, r.Status, status, r.ErrorCode, r.ErrorReason, r.StartedAt,
+				r.CompletedAt, r.Sizes})
 	}
 	return v
 }
@@ -138,7 +140,8 @@ type toolList struct {
 func toolsOf(list []tool.Description) toolList {
 	v := toolList{}
 	for _, d := range list {
-		v.Tools = append(v.Tools, toolView{d.Name, d.Title, d.Text, rawJSON(d.InputSchema), rawJSON(d.OutputSchema), d.DataSources})
+		v.Tools = append(v.Tools, toolView{d.Name, d.Title, d.Text, rawJSON(d.InputSchema), rawJSON(d.OutputSchema),
+			d.DataSources})
 	}
 	return v
 }

@@ -21,7 +21,8 @@ func protocolError(id json.RawMessage, protocol *jsonrpc.Error, f *fault.Error) 
 	}
 	withData := *protocol
 	if f != nil {
-		withData.Data = render(application.Result{Status: invocation.Error, EvidenceStatus: evidence.Error, Fault: f}, false)
+		withData.Data = render(application.Result{Status: invocation.Error, EvidenceStatus: evidence.Error, Fault: f},
+			false)
 	}
 	return marshal(struct {
 		Version string          `json:"jsonrpc"`

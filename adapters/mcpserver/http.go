@@ -33,7 +33,8 @@ func (s *Server) Handler() http.Handler {
 		})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.hostAllowed(r) || s.origin.Check(r) != nil {
-			answerError(w, http.StatusForbidden, nil, errOrigin, fault.Because(fault.Forbidden, "ORIGIN", errOrigin.Message))
+			answerError(w, http.StatusForbidden, nil, errOrigin,
+				fault.Because(fault.Forbidden, "ORIGIN", errOrigin.Message))
 			return
 		}
 		caller, ok := s.authenticate(w, r)
@@ -53,7 +54,8 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) hostAllowed(r *http.Request) bool {
 	host := hostname(r.Host)
 	if len(s.opt.AllowedHosts) > 0 {
-		return slices.ContainsFunc(s.opt.AllowedHosts, func(allowed string) bool { return strings.EqualFold(hostname(allowed), host) })
+		return slices.ContainsFunc(s.opt.AllowedHosts,
+			func(allowed string) bool { return strings.EqualFold(hostname(allowed), host) })
 	}
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return !ok || !isLoopback(hostname(local.String())) || isLoopback(host)
@@ -91,7 +93,8 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (applicati
 	}
 	if caller.Agent == nil {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolboundary", error="insufficient_scope"`)
-		answerError(w, http.StatusForbidden, nil, errHarness, fault.Because(fault.Forbidden, "AGENT_TOKEN_NEEDED", errHarness.Message))
+		answerError(w, http.StatusForbidden, nil, errHarness,
+			fault.Because(fault.Forbidden, "AGENT_TOKEN_NEEDED", errHarness.Message))
 		return application.Caller{}, false
 	}
 	return caller, true

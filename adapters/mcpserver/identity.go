@@ -22,7 +22,9 @@ type source struct {
 // identify returns the client's own tool_call_id and the arguments without it, or
 // TOOL_CALL_ID_INVALID when it is missing, when it is not a string or when two sources disagree. It
 // does not judge the id's form: that is preflight's, as for every other caller.
-func (s *Server) identify(call message, header http.Header, requestID string) (id string, arguments json.RawMessage, err error) {
+func (s *Server) identify(
+	call message, header http.Header, requestID string,
+) (id string, arguments json.RawMessage, err error) {
 	sources, arguments, err := s.sources(call, header)
 	if err != nil {
 		return "", arguments, err
@@ -39,7 +41,8 @@ func (s *Server) identify(call message, header http.Header, requestID string) (i
 		}
 		if from.id != sources[0].id {
 			return "", arguments, fault.Because(fault.ToolCallIDInvalid, "SOURCES_DISAGREE",
-				fmt.Sprintf("%s and %s carry different ids; send one, or the same in both", sources[0].where, from.where))
+				fmt.Sprintf("%s and %s carry different ids; send one, or the same in both", sources[0].where,
+					from.where))
 		}
 	}
 	return sources[0].id, arguments, nil
@@ -93,6 +96,7 @@ func (s *Server) ways() string {
 	if !s.opt.Argument {
 		argument += " (when the operator switches it on)"
 	}
-	return fmt.Sprintf("no tool_call_id was sent; send your framework's own id of this call in %s, in the header %s, in %s, or over stdio as the JSON-RPC id",
+	return fmt.Sprintf("no tool_call_id was sent; send your framework's own id of this call in %s, in the header "+
+		"%s, in %s, or over stdio as the JSON-RPC id",
 		strings.Join(keys, " or "), s.opt.Header, argument)
 }

@@ -38,10 +38,12 @@ var served = []string{
 var (
 	errNotJSON    = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message is not valid JSON in UTF-8"}
 	errDuplicate  = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "duplicate member name in the message"}
-	errNotMessage = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is not one JSON-RPC 2.0 request, notification or response; batches are not served"}
-	errTooLarge   = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is larger than the limit"}
-	errNotCall    = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "tools/call needs params with the tool's name and, when there are any, arguments and _meta as objects"}
-	errNoMethod   = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
+	errNotMessage = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
+		Message: "the message is not one JSON-RPC 2.0 request, notification or response; batches are not served"}
+	errTooLarge = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is larger than the limit"}
+	errNotCall  = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+		Message: "tools/call needs params with the tool's name and, when there are any, arguments and _meta as objects"}
+	errNoMethod = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
 )
 
 // parse reads one message. Every error is a *jsonrpc.Error with a fixed sentence; the message
@@ -170,7 +172,8 @@ func members(data []byte, visit func(name string, value jsontext.Value) error) e
 }
 
 func lenient(data []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 }
 
 // strict returns an error unless the value is in valid UTF-8 and no object in it has a duplicate member.

@@ -45,7 +45,8 @@ func (s *Server) invoke(ctx context.Context, in inbound) application.Result {
 	call := application.Call{RunID: in.caller.Agent.RunID, ToolName: in.name}
 	var err error
 	if call.ToolCallID, call.Request, err = s.identify(in.message, in.header, in.requestID); err != nil {
-		return refused(call.RunID, s.svc.Refuse(ctx, in.caller, application.Call{RunID: call.RunID, ToolName: in.name}, err))
+		return refused(call.RunID, s.svc.Refuse(ctx, in.caller, application.Call{RunID: call.RunID, ToolName: in.name},
+			err))
 	}
 	if sent := splice(in.meta, RunKey).value; sent != nil {
 		call.RunID = run.ID(quoted("", sent).id) // a value that is not a string names no run

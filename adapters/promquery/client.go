@@ -55,7 +55,8 @@ func (s statement) send(ctx context.Context) (*http.Response, error) {
 	if s.source.Policy.Version3 {
 		form.Set("limit", strconv.Itoa(s.source.MaxSeries+1))
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.source.base+path, strings.NewReader(form.Encode()))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.source.base+path,
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,8 @@ func refused(status int, body io.Reader) error {
 	switch {
 	case complaint.Type == "timeout":
 		return fault.New(fault.ExecutionTimeout)
-	case complaint.Type == "execution" || complaint.Type == "bad_data" || status == http.StatusUnprocessableEntity || status == http.StatusBadRequest:
+	case complaint.Type == "execution" || complaint.Type == "bad_data" || status == http.StatusUnprocessableEntity ||
+		status == http.StatusBadRequest:
 		return fault.Because(fault.ExecutionFailed, failure(complaint.Error), "")
 	case status == http.StatusTooManyRequests:
 		return fault.Because(fault.DataSourceBusy, "SERVER_FULL", "")

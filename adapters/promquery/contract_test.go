@@ -29,7 +29,9 @@ func asked(query string) json.RawMessage {
 
 var refused = []executortest.Refused{
 	{Why: "no query", Request: json.RawMessage(`{"data_source":"metrics"}`), Code: fault.RequestInvalid},
-	{Why: "both an instant and a range", Request: json.RawMessage(`{"data_source":"metrics","query":"up","time":1,"start":1}`), Code: fault.RequestInvalid},
+	{Why: "both an instant and a range",
+		Request: json.RawMessage(`{"data_source":"metrics","query":"up","time":1,"start":1}`),
+		Code:    fault.RequestInvalid},
 	{Why: "a hidden metric", Request: asked(`secret_tokens_total`), Code: fault.QueryRejected},
 	{Why: "another tenant", Request: asked(`up{tenant="b"}`), Code: fault.QueryRejected},
 	{Why: "no PromQL", Request: asked(`SELECT 1`), Code: fault.QueryRejected},
@@ -66,7 +68,8 @@ func wide(end time.Time) string {
 	b.WriteString("# TYPE http_wide unknown\n")
 	for i := range 100 {
 		for m := range 180 {
-			fmt.Fprintf(&b, "http_wide{tenant=\"a\",job=\"api\",number=\"%d\"} %d.%d %d\n", i, i, m, end.Add(time.Duration(m-180)*time.Minute).Unix())
+			fmt.Fprintf(&b, "http_wide{tenant=\"a\",job=\"api\",number=\"%d\"} %d.%d %d\n", i, i, m,
+				end.Add(time.Duration(m-180)*time.Minute).Unix())
 		}
 	}
 	return b.String() + "# EOF\n"
@@ -131,7 +134,8 @@ func rawAnswer(query, kind string, samples int, warnings string, texts ...string
 		list = append(list, s)
 	}
 	raw, _ := json.Marshal(map[string]any{
-		"asked": map[string]string{"data_source": "metrics", "query": query}, "kind": kind, "series": list, "more": false,
+		"asked": map[string]string{"data_source": "metrics", "query": query}, "kind": kind, "series": list,
+		"more": false,
 	})
 	if warnings != "" {
 		quoted, _ := json.Marshal([]string{warnings})
@@ -150,7 +154,8 @@ func TestS26_ProjectorContract(t *testing.T) {
 				Sensitive: func(text string) json.RawMessage { return rawAnswer("q", kind, samples, text, "x") },
 				Malformed: []json.RawMessage{
 					json.RawMessage(`{}`), json.RawMessage(`null`), json.RawMessage(`[]`),
-					json.RawMessage(`{"asked":{},"kind":"vector"}`), json.RawMessage(`{"asked":{},"kind":"other","series":[]}`),
+					json.RawMessage(`{"asked":{},"kind":"vector"}`),
+					json.RawMessage(`{"asked":{},"kind":"other","series":[]}`),
 					json.RawMessage(`{"asked":{},"kind":"vector","series":[{"labels":{},"samples":[]}]}`),
 					json.RawMessage(`{"asked":{},"kind":"matrix","series":[{"labels":{},"samples":[[1,"x"]]}]}`),
 					json.RawMessage(`{"asked":{},"kind":"matrix","series":[{"labels":{},"samples":[[1e99,"1"]]}]}`),

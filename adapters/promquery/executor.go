@@ -46,9 +46,11 @@ func (t *Executor) Describe() tool.Description {
 	return tool.Description{
 		Name:  Name,
 		Title: "Prometheus query",
-		Text: "Run one PromQL query on a metrics data source, at an instant (time, default now) or over a range (start, end, step). " +
+		Text: "Run one PromQL query on a metrics data source, at an instant (time, default now) or over a range " +
+			"(start, end, step). " +
 			"Every selector must name one metric; matchers that the service requires are added to each of them. " +
-			"Times are RFC 3339, Unix seconds, or relative such as now-1h. Large answers are down-sampled: min, max, mean and last of each series are exact.",
+			"Times are RFC 3339, Unix seconds, or relative such as now-1h. Large answers are down-sampled: min, " +
+			"max, mean and last of each series are exact.",
 		InputSchema:  json.RawMessage(inputSchema),
 		OutputSchema: json.RawMessage(outputSchema),
 		ReadOnly:     true,
@@ -85,7 +87,8 @@ func (t *Executor) Prepare(raw json.RawMessage, sc tool.Scope) (tool.Plan, error
 	if err := s.affordable(w, st); err != nil {
 		return tool.Plan{}, err
 	}
-	return tool.Plan{DataSource: s.ID, Timeout: s.Timeout, Bounds: tool.Bounds{Rows: s.MaxSeries}, Body: statement{s, st, w}}, nil
+	return tool.Plan{DataSource: s.ID, Timeout: s.Timeout, Bounds: tool.Bounds{Rows: s.MaxSeries},
+		Body: statement{s, st, w}}, nil
 }
 
 // Execute asks the source and returns its answer, with what was asked.

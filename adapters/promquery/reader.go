@@ -81,7 +81,9 @@ func (r *reader) series() error {
 			}
 			return r.array(sample)
 		case "histogram", "histograms":
-			return fault.Because(fault.ExecutionFailed, "NATIVE_HISTOGRAM", "the result is a native histogram: put histogram_quantile(), histogram_count() or histogram_sum() around it")
+			return fault.Because(fault.ExecutionFailed, "NATIVE_HISTOGRAM",
+				"the result is a native histogram: put histogram_quantile(), histogram_count() or histogram_sum() "+
+					"around it")
 		default:
 			return r.dec.SkipValue()
 		}

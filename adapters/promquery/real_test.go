@@ -42,10 +42,13 @@ func dataset(end time.Time, hidden bool) string {
 		{"node_load1", []string{`job="node",instance="h1:80"`, `job="node",instance="h2:80"`}, gauge},
 		{"http_requests_total", []string{
 			`job="api",instance="h1:80",handler="/a",code="200"`, `job="api",instance="h1:80",handler="/a",code="500"`,
-			`job="api",instance="h2:80",handler="/b",code="200"`, `job="api",instance="h2:80",handler="/b",code="503"`}, counter},
-		{"http_build_info", []string{`job="api",instance="h1:80",version="1.0"`, `job="api",instance="h2:80",version="1.1"`}, one},
+			`job="api",instance="h2:80",handler="/b",code="200"`, `job="api",instance="h2:80",handler="/b",code="503"`},
+			counter},
+		{"http_build_info", []string{`job="api",instance="h1:80",version="1.0"`,
+			`job="api",instance="h2:80",version="1.1"`}, one},
 		{"http_request_duration_seconds_bucket", []string{
-			`job="api",le="0.1"`, `job="api",le="1.0"`, `job="api",le="+Inf"`}, func(i, m int) float64 { return float64(m * (i + 1) * 10) }},
+			`job="api",le="0.1"`, `job="api",le="1.0"`, `job="api",le="+Inf"`},
+			func(i, m int) float64 { return float64(m * (i + 1) * 10) }},
 		{"job:http_requests:rate5m", []string{`job="api"`, `job="db"`}, gauge},
 	}
 	big := func(i, m int) float64 { return secretValue + float64(m*(i+1))*secretValue/100 }
@@ -152,7 +155,8 @@ func onlyAllowed(t *testing.T, query string, s seen) {
 		require.NotContains(t, labels, "token", query)
 		require.Contains(t, []string{"", "a"}, labels["tenant"], query)
 		name := labels["__name__"]
-		require.True(t, name == "" || name == "up" || name == "node_load1" || name == "job:http_requests:rate5m" || strings.HasPrefix(name, "http_"), "%s returned %s", query, name)
+		require.True(t, name == "" || name == "up" || name == "node_load1" || name == "job:http_requests:rate5m" ||
+			strings.HasPrefix(name, "http_"), "%s returned %s", query, name)
 	}
 	for _, v := range s.values {
 		require.False(t, math.Abs(v) > secretValue/1e4 && !math.IsInf(v, 0), "%s returned %v", query, v)
@@ -163,7 +167,8 @@ func onlyAllowed(t *testing.T, query string, s seen) {
 func forms(end time.Time, query string) []map[string]any {
 	list := []map[string]any{{"query": query, "time": end.Unix()}}
 	if query != `http_requests_total[5m]` {
-		list = append(list, map[string]any{"query": query, "start": end.Add(-30 * time.Minute).Unix(), "end": end.Unix(), "step": "5m"})
+		list = append(list, map[string]any{"query": query, "start": end.Add(-30 * time.Minute).Unix(),
+			"end": end.Unix(), "step": "5m"})
 	}
 	return list
 }

@@ -41,7 +41,8 @@ func (s statement) receive(body *bounded, limit limits.RawBytes) (json.RawMessag
 	case !more && !r.complete:
 		return nil, fault.Because(fault.ExecutionFailed, "RESULT_UNREADABLE", "")
 	case w.series == 0 && (r.end.Partial || len(r.end.Warnings) > 0):
-		return nil, fault.Because(fault.ExecutionFailed, "PARTIAL_ANSWER", "the source could read only a part of its data and found nothing in it, which says nothing")
+		return nil, fault.Because(fault.ExecutionFailed, "PARTIAL_ANSWER",
+			"the source could read only a part of its data and found nothing in it, which says nothing")
 	}
 	return w.close(more, r.end)
 }

@@ -29,11 +29,13 @@ func decode(raw json.RawMessage) (request, error) {
 	err := jsonv2.Unmarshal(raw, &r, jsonv2.RejectUnknownMembers(true))
 	switch {
 	case err != nil:
-		return r, fault.Because(fault.RequestInvalid, "MEMBERS", `prometheus_query takes data_source and query, and time, or start, end and step; times such as "2026-01-31T12:00:00Z", 1769860800 or "now-1h", steps such as "1m"`).WithCause(err)
+		return r, fault.Because(fault.RequestInvalid, "MEMBERS",
+			`prometheus_query takes data_source and query, and time, or start, end and step; times such as "2026-01-31T12:00:00Z", 1769860800 or "now-1h", steps such as "1m"`).WithCause(err)
 	case r.Query == "":
 		return r, fault.Because(fault.RequestInvalid, "QUERY", "query is missing")
 	case r.Time.given && (r.Start.given || r.End.given || r.Step.given):
-		return r, fault.Because(fault.RequestInvalid, "TIMES", "time is for an instant; start, end and step are for a range: send one or the other")
+		return r, fault.Because(fault.RequestInvalid, "TIMES",
+			"time is for an instant; start, end and step are for a range: send one or the other")
 	case !r.Start.given && (r.End.given || r.Step.given):
 		return r, fault.Because(fault.RequestInvalid, "TIMES", "a range needs start")
 	}

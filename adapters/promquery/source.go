@@ -56,8 +56,10 @@ type source struct {
 func newSource(s Source) (*source, error) {
 	s = s.WithDefaults()
 	u, err := url.Parse(s.URL)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("data source %s: the URL must be http:// or https://, a host and perhaps a path, without credentials or a query", s.ID)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return nil, fmt.Errorf("data source %s: the URL must be http:// or https://, a host and perhaps a path, "+
+			"without credentials or a query", s.ID)
 	}
 	if s.BearerToken != "" && s.Username != "" {
 		return nil, fmt.Errorf("data source %s: a bearer token and a user name exclude each other", s.ID)
@@ -75,7 +77,8 @@ func newSource(s Source) (*source, error) {
 		// Following a redirect would send the credentials where nobody configured them.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return &source{Source: s, guard: g, base: strings.TrimSuffix(u.String(), "/"), client: client, slots: slots.New(s.MaxConcurrent, 0)}, nil
+	return &source{Source: s, guard: g, base: strings.TrimSuffix(u.String(), "/"), client: client,
+		slots: slots.New(s.MaxConcurrent, 0)}, nil
 }
 
 // WithDefaults returns the source with the default in place of every bound that is zero, as New

@@ -24,7 +24,8 @@ var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
 // policy is the one that promguard's testdata is judged by.
 func policy() promguard.Policy {
-	return promguard.Policy{Metrics: []string{"up", "node_load1", "http_*", "job:http_requests:rate5m"}, Matchers: []string{`tenant="a"`}}
+	return promguard.Policy{Metrics: []string{"up", "node_load1", "http_*", "job:http_requests:rate5m"},
+		Matchers: []string{`tenant="a"`}}
 }
 
 func newTool(t testing.TB, url string, now time.Time, change ...func(*promquery.Source)) *promquery.Executor {

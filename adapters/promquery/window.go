@@ -58,7 +58,8 @@ func (s *source) windowOf(r request, now time.Time) (window, error) {
 	case w.step < s.MinStep:
 		return w, invalid("STEP", "step must be at least %s", write(s.MinStep))
 	case w.points() > int64(s.MaxPoints):
-		return w, invalid("STEP", "the range has more than %d steps: use a step of at least %s", s.MaxPoints, write(length/time.Duration(s.MaxPoints)+time.Second))
+		return w, invalid("STEP", "the range has more than %d steps: use a step of at least %s", s.MaxPoints,
+			write(length/time.Duration(s.MaxPoints)+time.Second))
 	}
 	return w, nil
 }
@@ -76,9 +77,13 @@ func (s *source) fittingStep(length time.Duration) time.Duration {
 func (s *source) affordable(w window, st promguard.Statement) error {
 	switch {
 	case st.Matrix && !w.instant():
-		return fault.Because(fault.QueryRejected, promguard.ReasonResultType, "a range query needs an instant vector: leave out the [range] at the end, or put a function such as rate() around it")
+		return fault.Because(fault.QueryRejected, promguard.ReasonResultType,
+			"a range query needs an instant vector: leave out the [range] at the end, or put a function such as "+
+				"rate() around it")
 	case w.points()*int64(st.Inner) > int64(s.MaxEvaluations):
-		return fault.Because(fault.QueryRejected, promguard.ReasonLimit, fmt.Sprintf("steps times the evaluations of subqueries are more than %d: use larger steps", s.MaxEvaluations))
+		return fault.Because(fault.QueryRejected, promguard.ReasonLimit,
+			fmt.Sprintf("steps times the evaluations of subqueries are more than %d: use larger steps",
+				s.MaxEvaluations))
 	}
 	return nil
 }

@@ -55,7 +55,8 @@ func TestS37_S38_TheFrame(t *testing.T) {
 		}, head + `["…"],[2]],"returned":2,"truncated":true,"truncated_by":["cells"]` + tail},
 		"every cause, in order": {func() *answer.List {
 			l := answer.New(frame(1000), columns)
-			for _, c := range []answer.Cause{answer.Bytes, answer.Counts, answer.Cells, answer.Points, answer.Items, answer.Items} {
+			for _, c := range []answer.Cause{answer.Bytes, answer.Counts, answer.Cells, answer.Points, answer.Items,
+				answer.Items} {
 				l.LeftOut(c)
 			}
 			return l

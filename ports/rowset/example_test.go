@@ -14,7 +14,8 @@ import (
 func ExampleWriter() {
 	w, err := rowset.NewWriter(1<<20, rowset.Head{
 		Asked: &rowset.Asked{
-			DataSource: "shop", Statement: "SELECT id FROM t WHERE id < ? LIMIT 2", Params: []json.RawMessage{[]byte(`9`)},
+			DataSource: "shop", Statement: "SELECT id FROM t WHERE id < ? LIMIT 2",
+			Params: []json.RawMessage{[]byte(`9`)},
 		},
 		Columns: []rowset.Column{{Name: "id", Type: "INT"}},
 	})

@@ -43,7 +43,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	require.True(t, r.Columns[1].Sensitive)
 	asked, err := r.Asked()
 	require.NoError(t, err)
-	require.Equal(t, &rowset.Asked{DataSource: "shop", Statement: statement, Params: []json.RawMessage{[]byte("9")}}, asked)
+	require.Equal(t, &rowset.Asked{DataSource: "shop", Statement: statement, Params: []json.RawMessage{[]byte("9")}},
+		asked)
 	require.Contains(t, string(raw), "id < ?", "it is kept readable")
 	for _, want := range []string{`1`, `"9007199254740993"`} {
 		cells, err := r.Next()
@@ -91,7 +92,8 @@ func TestWhatIsNotARowSet(t *testing.T) {
 		_, err := rowset.NewReader(json.RawMessage(raw))
 		require.ErrorIs(t, err, rowset.ErrFormat, raw)
 	}
-	for _, rest := range []string{`[[1,2]],"more":false}`, `[1],"more":false}`, `[`, `[]}`, `[],"more":1}`, `[],"more"}`, `[],more:true}`} {
+	for _, rest := range []string{`[[1,2]],"more":false}`, `[1],"more":false}`, `[`, `[]}`, `[],"more":1}`,
+		`[],"more"}`, `[],more:true}`} {
 		raw := `{"columns":[{"name":"a"}],"rows":` + rest
 		r, err := rowset.NewReader(json.RawMessage(raw))
 		require.NoError(t, err, raw)
@@ -130,7 +132,8 @@ func twoRows(limit int, columns []rowset.Column) (json.RawMessage, error) {
 // TestReaderFindsEveryValue compares the reader's scan with the standard library's decoder.
 func TestReaderFindsEveryValue(t *testing.T) {
 	value := rapid.SampledFrom([]string{
-		`1`, `-1.5e3`, `null`, `true`, `""`, `"a\\"`, `"\"]"`, `"é,}"`, `{"base64":"AA=="}`, `[1,[2,"]"]]`, `{}`, `[]`, `{"a":{"b":[1]}}`,
+		`1`, `-1.5e3`, `null`, `true`, `""`, `"a\\"`, `"\"]"`, `"é,}"`, `{"base64":"AA=="}`, `[1,[2,"]"]]`, `{}`, `[]`,
+		`{"a":{"b":[1]}}`,
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 4).Draw(t, "width")

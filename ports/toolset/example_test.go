@@ -71,7 +71,8 @@ func Build(sources map[string]*Archive, _ toolset.Deps) (toolset.Set, error) {
 // A builder gets the data sources of its kind and returns its tools.
 func ExampleBuild() {
 	var build toolset.Build[*Archive] = Build
-	set, err := build(map[string]*Archive{"old": {Path: "/no/such/archive"}, "new": {Path: os.TempDir()}}, toolset.Deps{})
+	set, err := build(map[string]*Archive{"old": {Path: "/no/such/archive"}, "new": {Path: os.TempDir()}},
+		toolset.Deps{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -35,9 +35,13 @@ func TestDraftLeavesOutWhatLooksSensitive(t *testing.T) {
 	commented.Columns[1].Comment = "free text: line one\nline \"two\" # 😀"
 	commented.Columns[2].Comment = "PII, do not use"
 	m := load(t, Draft([]Relation{
-		relation("crm", "people", "id int", "name varchar(80)", "e_mail varchar(80)", "homePhone varchar(20)", "passwordHash char(60)", "SSN char(11)", "dob date",
-			"street1 text", "zip char(5)", "last_ip varchar(45)", "cardLast4 char(4)", "api_token text", "country char(2)", "className text", "discarded_at datetime", "shipment_id int", "message text", "package text"),
-		relation("crm", "user_secrets", "id int", "v text"), relation("crm", "emails", "email text"), view, commented, relation("hr", "on", "yes decimal(10,2)", "null enum('a,b','c')", "_o1 int", "`x`.y int")},
+		relation("crm", "people", "id int", "name varchar(80)", "e_mail varchar(80)", "homePhone varchar(20)",
+			"passwordHash char(60)", "SSN char(11)", "dob date",
+			"street1 text", "zip char(5)", "last_ip varchar(45)", "cardLast4 char(4)", "api_token text",
+			"country char(2)", "className text", "discarded_at datetime", "shipment_id int", "message text",
+			"package text"),
+		relation("crm", "user_secrets", "id int", "v text"), relation("crm", "emails", "email text"), view, commented,
+		relation("hr", "on", "yes decimal(10,2)", "null enum('a,b','c')", "_o1 int", "`x`.y int")},
 		DraftOptions{DefaultSchema: true}))
 	names := func(a config.Allowlist) map[string]string {
 		all := map[string]string{}
@@ -51,7 +55,8 @@ func TestDraftLeavesOutWhatLooksSensitive(t *testing.T) {
 		return all
 	}
 	require.Equal(t, map[string]string{"crm.people": "id name country className discarded_at shipment_id message package", "crm.notes": "id body", "hr.on": "yes null `x`.y"}, names(m.Allow))
-	require.Equal(t, map[string]string{"crm.people": "e_mail homePhone passwordHash SSN dob street1 zip last_ip cardLast4 api_token", "crm.notes": "extra"}, names(m.LeftOut))
+	require.Equal(t, map[string]string{"crm.people": "e_mail homePhone passwordHash SSN dob street1 zip last_ip " +
+		"cardLast4 api_token", "crm.notes": "extra"}, names(m.LeftOut))
 	require.Equal(t, "crm", m.DefaultSchema)
 	require.Equal(t, `free text: line one line "two" # 😀`, m.Allow[1].Columns[1].Comment)
 	require.Equal(t, "decimal(10,2)", m.Allow[2].Columns[0].Type)

@@ -44,7 +44,8 @@ type draft struct {
 func (d *draft) text(relations []Relation) string {
 	var b strings.Builder
 	b.WriteString("    # Review this: agents may read what is listed below allow, and nothing else.\n" +
-		"    # To allow a column, move its line from left_out to allow; {column: x, sensitive: true} shows it redacted.\n")
+		"    # To allow a column, move its line from left_out to allow; {column: x, sensitive: true} shows it " +
+		"redacted.\n")
 	if d.options.DefaultSchema && len(d.tables) > 0 {
 		best := ""
 		for _, r := range relations { // in order, so that the same schema gives the same choice
@@ -116,7 +117,8 @@ func columns(r Relation) (allowed, leftOut string) {
 		why := sensitive(c)
 		switch {
 		case !nameable(c.Name) || privateName.MatchString(c.Name):
-			fmt.Fprintf(&in, "        # the column %s cannot be listed: rename it, or read it through a view\n", strconv.Quote(c.Name))
+			fmt.Fprintf(&in, "        # the column %s cannot be listed: rename it, or read it through a view\n",
+				strconv.Quote(c.Name))
 		case why != "":
 			fmt.Fprintf(&out, item+"%s # %s: %s\n", scalar(c.Name), remark(c.Type), why)
 		default:

@@ -71,7 +71,8 @@ func Check(ctx context.Context, db Database, listed Listed) (Report, error) {
 		}
 		if err := db.Query(ctx, t.probe(), func([]string) error { return nil }); err != nil {
 			r.Drifts = append(r.Drifts, Drift{
-				Unreadable, t.full(), "The account cannot read the listed columns, or the view behind the name is broken.",
+				Unreadable, t.full(), "The account cannot read the listed columns, or the view behind the name is " +
+					"broken.",
 				"Run what allowlist grants prints, or fix the view.",
 			})
 		}

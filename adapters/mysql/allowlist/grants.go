@@ -43,7 +43,8 @@ func Grants(a Account, listed Listed) string {
 		"--   (echo \"SET @password = '…';\"; toolboundary allowlist grants …) | mariadb …\n"+
 		"-- An account that exists keeps its password, and loses every privilege that is not listed here.\n", a)
 	create := fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY ", a)
-	fmt.Fprintf(&b, "SET @toolboundary_create = CONCAT('%s', QUOTE(@password));\n", strings.ReplaceAll(create, "'", "''"))
+	fmt.Fprintf(&b, "SET @toolboundary_create = CONCAT('%s', QUOTE(@password));\n",
+		strings.ReplaceAll(create, "'", "''"))
 	b.WriteString("PREPARE toolboundary_create FROM @toolboundary_create;\nEXECUTE toolboundary_create;\n" +
 		"DEALLOCATE PREPARE toolboundary_create;\n" +
 		"SET @toolboundary_create = NULL, @password = NULL;\n")
@@ -56,7 +57,8 @@ func Grants(a Account, listed Listed) string {
 		for i, c := range t.Columns {
 			names[i] = quote(c.Name)
 		}
-		fmt.Fprintf(&b, "GRANT SELECT (%s) ON %s.%s TO %s;\n", strings.Join(names, ", "), quote(t.Schema), quote(t.Name), a)
+		fmt.Fprintf(&b, "GRANT SELECT (%s) ON %s.%s TO %s;\n", strings.Join(names, ", "), quote(t.Schema),
+			quote(t.Name), a)
 	}
 	return b.String()
 }

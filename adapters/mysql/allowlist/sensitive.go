@@ -22,7 +22,8 @@ func signs() []sign {
 			[]string{"passw", "passphrase", "secret", "token", "apikey", "privatekey", "credential", "signature"}},
 		{"an official number",
 			[]string{"ssn", "sin", "nin", "tin", "nhs", "pesel", "bsn", "cpf", "vat"},
-			[]string{"socialsecurity", "socialinsurance", "nationalid", "taxid", "passport", "licence", "license", "idcard",
+			[]string{"socialsecurity", "socialinsurance", "nationalid", "taxid", "passport", "licence", "license",
+				"idcard",
 				"personalid"}},
 		{"payment data",
 			[]string{"card", "pan", "iban", "bic", "swift", "iin", "bank", "routing"},
@@ -41,7 +42,8 @@ func signs() []sign {
 			[]string{"fullname", "firstname", "lastname", "middlename", "familyname", "givenname"}},
 		{"a personal trait",
 			[]string{"sex", "race"},
-			[]string{"gender", "religion", "ethnic", "nationality", "marital", "health", "diagnos", "disabil", "biometric",
+			[]string{"gender", "religion", "ethnic", "nationality", "marital", "health", "diagnos", "disabil",
+				"biometric",
 				"salary", "income"}},
 	}
 }

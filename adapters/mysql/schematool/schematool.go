@@ -41,7 +41,8 @@ func New(guards map[string]*sqlguard.Guard) *Executor { return &Executor{guards:
 func (t *Executor) Describe() tool.Description {
 	return tool.Description{
 		Name: Name, Title: "MySQL schema", ReadOnly: true, DataSources: slices.Sorted(maps.Keys(t.guards)),
-		Text: "What mysql_query may read. Without arguments: the data sources. With data_source: its tables and columns. " +
+		Text: "What mysql_query may read. Without arguments: the data sources. With data_source: its tables and " +
+			"columns. " +
 			"With table too: each column's type and comment. " +
 			"Columns marked * are sensitive: select them as they are; values come back redacted.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"data_source":{"type":"string"},` +

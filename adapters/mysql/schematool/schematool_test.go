@@ -19,11 +19,14 @@ import (
 func newTool(t *testing.T) *schematool.Executor {
 	t.Helper()
 	shop, err := sqlguard.New(sqlguard.Policy{DefaultSchema: "shop", MaxRows: 200, Tables: []sqlguard.Table{
-		{Schema: "shop", Name: "customers", Columns: []sqlguard.Column{{Name: "id", Type: "int"}, {Name: "email", Sensitive: true, Comment: "contact"}}},
+		{Schema: "shop", Name: "customers",
+			Columns: []sqlguard.Column{{Name: "id", Type: "int"},
+				{Name: "email", Sensitive: true, Comment: "contact"}}},
 		{Schema: "archive", Name: "orders", Columns: []sqlguard.Column{{Name: "id"}}},
 	}})
 	require.NoError(t, err)
-	hr, err := sqlguard.New(sqlguard.Policy{MaxRows: 5, Tables: []sqlguard.Table{{Schema: "hr", Name: "staff", Columns: []sqlguard.Column{{Name: "name"}}}}})
+	hr, err := sqlguard.New(sqlguard.Policy{MaxRows: 5,
+		Tables: []sqlguard.Table{{Schema: "hr", Name: "staff", Columns: []sqlguard.Column{{Name: "name"}}}}})
 	require.NoError(t, err)
 	return schematool.New(map[string]*sqlguard.Guard{"shop": shop, "hr": hr})
 }
@@ -76,7 +79,8 @@ func TestS33_HiddenAndMissingAnswerAlike(t *testing.T) {
 }
 
 func TestS03_S34_UnknownMembersAreRefused(t *testing.T) {
-	for _, request := range []string{`{"schema":"shop"}`, `{"Data_Source":"shop"}`, `{"data_source":1}`, `{"table":"customers"}`} {
+	for _, request := range []string{`{"schema":"shop"}`, `{"Data_Source":"shop"}`, `{"data_source":1}`,
+		`{"table":"customers"}`} {
 		granted := []string{"shop"}
 		if strings.Contains(request, "table") {
 			granted = append(granted, "hr") // which of the two is meant?

@@ -53,7 +53,8 @@ func (g *Guard) Translate(query string) (Statement, error) {
 	}
 	st.Text = printed(root)
 	if len(st.Text) > g.policy.MaxQuery {
-		return Statement{}, reject(ReasonLimit, "the query with what the service adds to it has more than %d bytes", g.policy.MaxQuery)
+		return Statement{}, reject(ReasonLimit, "the query with what the service adds to it has more than %d bytes",
+			g.policy.MaxQuery)
 	}
 	if err := g.verify(root, st.Text); err != nil {
 		return Statement{}, err
@@ -77,7 +78,8 @@ func (g *Guard) read(query string) (node, Statement, error) {
 	}
 	st := Statement{Matrix: expr.Type() == parser.ValueTypeMatrix, Inner: t.inner}
 	if !st.Matrix && expr.Type() != parser.ValueTypeVector {
-		return nil, Statement{}, reject(ReasonResultType, "the query must be a vector, not a %s: leave out scalar() around it", expr.Type())
+		return nil, Statement{}, reject(ReasonResultType,
+			"the query must be a vector, not a %s: leave out scalar() around it", expr.Type())
 	}
 	for m := range t.metrics {
 		st.Metrics = append(st.Metrics, m)
@@ -136,7 +138,8 @@ func same(a, b *labels.Matcher) bool {
 // unfaithful refuses a query whose print could not be shown to be safe. That is a fault of this
 // package, and refusing is all that is safe.
 func unfaithful(cause error) error {
-	return fault.Because(fault.QueryRejected, ReasonUnsupported, "the query cannot be written safely: ask in a simpler way").WithCause(cause)
+	return fault.Because(fault.QueryRejected, ReasonUnsupported,
+		"the query cannot be written safely: ask in a simpler way").WithCause(cause)
 }
 
 func reject(reason, format string, args ...any) error {

@@ -37,7 +37,8 @@ func queries(t testing.TB) []query {
 
 // policy is the one that testdata/queries.jsonl is judged by.
 func policy() promguard.Policy {
-	return promguard.Policy{Metrics: []string{"up", "node_load1", "http_*", "job:http_requests:rate5m"}, Matchers: []string{`tenant="a"`}}
+	return promguard.Policy{Metrics: []string{"up", "node_load1", "http_*", "job:http_requests:rate5m"},
+		Matchers: []string{`tenant="a"`}}
 }
 
 func guard(t testing.TB, p promguard.Policy) *promguard.Guard {
@@ -79,7 +80,8 @@ func bare(t testing.TB, printed string) {
 			switch {
 			case m.Name == model.MetricNameLabel:
 				names++
-				ok := m.Value == "up" || m.Value == "node_load1" || strings.HasPrefix(m.Value, "http_") || m.Value == "job:http_requests:rate5m"
+				ok := m.Value == "up" || m.Value == "node_load1" || strings.HasPrefix(m.Value, "http_") ||
+					m.Value == "job:http_requests:rate5m"
 				require.True(t, ok && m.Type == labels.MatchEqual, printed)
 			case m.Name == "tenant" && m.Type == labels.MatchEqual && m.Value == "a":
 				tenants++
@@ -133,7 +135,8 @@ func TestPrint(t *testing.T) {
 		`sum without () (up)`:              `sum without () ({__name__="up",tenant="a"})`,
 		`up and on() up`:                   `({__name__="up",tenant="a"} and on () {__name__="up",tenant="a"})`,
 		`quantile without (job) (0.9, up)`: `quantile without (job) (0.9, {__name__="up",tenant="a"})`,
-		`label_replace(up,"x","` + "é" + `","job","")`: `label_replace({__name__="up",tenant="a"}, "x", "é", "job", "")`,
+		`label_replace(up,"x","` + "é" +
+			`","job","")`: `label_replace({__name__="up",tenant="a"}, "x", "é", "job", "")`,
 	} {
 		st, err := g.Translate(q)
 		require.NoError(t, err, "%s %s", q, detail(err))
@@ -233,8 +236,10 @@ func TestPoliciesThatMeanNothingAreRefused(t *testing.T) {
 
 func TestATextWhereAVectorBelongs(t *testing.T) {
 	g := guard(t, policy())
-	require.Contains(t, rejected(t, g, `abs(up) + "x"`, promguard.ReasonSyntax).Detail, "binary expression must contain only scalar and instant vector types")
-	require.Equal(t, "a vector or number is needed where a string is", rejected(t, g, `"up"`, promguard.ReasonUnsupported).Detail)
+	require.Contains(t, rejected(t, g, `abs(up) + "x"`, promguard.ReasonSyntax).Detail,
+		"binary expression must contain only scalar and instant vector types")
+	require.Equal(t, "a vector or number is needed where a string is",
+		rejected(t, g, `"up"`, promguard.ReasonUnsupported).Detail)
 }
 
 // Refusals must not tell a hidden metric from one that does not exist.
@@ -242,7 +247,8 @@ func TestS33_HiddenAndMissingLookAlike(t *testing.T) {
 	g := guard(t, policy())
 	hidden := rejected(t, g, `secret_tokens_total`, promguard.ReasonMetric)
 	missing := rejected(t, g, `no_such_metric_ever`, promguard.ReasonMetric)
-	require.Equal(t, strings.Replace(hidden.Detail, "secret_tokens_total", "X", 1), strings.Replace(missing.Detail, "no_such_metric_ever", "X", 1))
+	require.Equal(t, strings.Replace(hidden.Detail, "secret_tokens_total", "X", 1),
+		strings.Replace(missing.Detail, "no_such_metric_ever", "X", 1))
 }
 
 // The translator reads these fields and no others. A field that upstream adds may be a new
@@ -262,8 +268,11 @@ func TestTheTreeOfUpstreamIsKnown(t *testing.T) {
 		{parser.ParenExpr{}, "Expr PosRange"},
 		{parser.UnaryExpr{}, "Op Expr StartPos"},
 		{parser.MatrixSelector{}, "VectorSelector Range RangeExpr EndPos"},
-		{parser.SubqueryExpr{}, "Expr Range RangeExpr OriginalOffset OriginalOffsetExpr Offset Timestamp StartOrEnd Step StepExpr EndPos"},
-		{parser.VectorSelector{}, "Name OriginalOffset OriginalOffsetExpr Offset Timestamp SkipHistogramBuckets StartOrEnd LabelMatchers UnexpandedSeriesSet Series BypassEmptyMatcherCheck Anchored Smoothed unquotedUTF8Names PosRange"},
+		{parser.SubqueryExpr{}, "Expr Range RangeExpr OriginalOffset OriginalOffsetExpr Offset Timestamp StartOrEnd " +
+			"Step StepExpr EndPos"},
+		{parser.VectorSelector{}, "Name OriginalOffset OriginalOffsetExpr Offset Timestamp SkipHistogramBuckets " +
+			"StartOrEnd LabelMatchers UnexpandedSeriesSet Series BypassEmptyMatcherCheck Anchored Smoothed " +
+			"unquotedUTF8Names PosRange"},
 		{labels.Matcher{}, "Type Name Value re"},
 	} {
 		require.Equal(t, c.fields, fieldsOf(reflect.TypeOf(c.node)))
@@ -307,7 +316,8 @@ func TestVerifySeesWhatAPrinterLoses(t *testing.T) {
 	for _, c := range []struct{ query, lost string }{
 		{`sum by (job) (up)`, ` by (job)`}, {`up{job="x"}`, `,job="x"`}, {`rate(up[5m] offset 1h)`, ` offset 1h`},
 		{`up > bool 1`, ` bool`}, {`-up`, `-`}, {`topk(5, up) > 1`, ` > 1`}, {`up / on (job) up`, ` on (job)`},
-		{`up * on (job) group_left (zone) up`, ` group_left (zone)`}, {`max_over_time(up[1h:1m] offset 5m)`, ` offset 5m`},
+		{`up * on (job) group_left (zone) up`, ` group_left (zone)`},
+		{`max_over_time(up[1h:1m] offset 5m)`, ` offset 5m`},
 		{`round(up, 5)`, `, 5`}, {`quantile without (job) (0.9, up)`, ` without (job)`},
 	} {
 		st, err := g.Translate(c.query)

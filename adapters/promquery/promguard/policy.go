@@ -128,7 +128,8 @@ func (g *Guard) allowed(metric string) bool {
 	if !g.metricName(metric) {
 		return false
 	}
-	return g.exact[metric] || slices.ContainsFunc(g.prefixes, func(p string) bool { return strings.HasPrefix(metric, p) })
+	return g.exact[metric] || slices.ContainsFunc(g.prefixes,
+		func(p string) bool { return strings.HasPrefix(metric, p) })
 }
 
 // Admits reports whether a series with these labels may be shown: it has no metric name or an
@@ -158,5 +159,6 @@ func (g *Guard) Mandatory() []string {
 
 // reserved reports whether results may not get this label from the query itself.
 func (g *Guard) reserved(label string) bool {
-	return label == model.MetricNameLabel || slices.ContainsFunc(g.mandatory, func(m *labels.Matcher) bool { return m.Name == label })
+	return label == model.MetricNameLabel ||
+		slices.ContainsFunc(g.mandatory, func(m *labels.Matcher) bool { return m.Name == label })
 }

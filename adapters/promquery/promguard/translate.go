@@ -115,7 +115,8 @@ func (t *translator) selector(e *parser.VectorSelector, rng time.Duration, f fra
 			continue
 		}
 		if s.metric != "" || m.Type != labels.MatchEqual {
-			return nil, reject(ReasonMetricName, "a selector must name one metric, as in http_requests_total{code=\"500\"}, without patterns of names")
+			return nil, reject(ReasonMetricName,
+				"a selector must name one metric, as in http_requests_total{code=\"500\"}, without patterns of names")
 		}
 		if !t.guard.allowed(m.Value) {
 			return nil, reject(ReasonMetric, "%.80q is not available", m.Value)
@@ -146,7 +147,8 @@ func (t *translator) lookback(parts ...time.Duration) error {
 	var sum time.Duration
 	for _, d := range parts {
 		if d > t.guard.policy.MaxLookback-sum {
-			return reject(ReasonLimit, "range, offset and subqueries together look back further than %s", printDuration(t.guard.policy.MaxLookback))
+			return reject(ReasonLimit, "range, offset and subqueries together look back further than %s",
+				printDuration(t.guard.policy.MaxLookback))
 		}
 		sum += d
 	}
@@ -202,7 +204,8 @@ func (g *Guard) judge(m *labels.Matcher) error {
 	}
 	for _, must := range g.mandatory {
 		if must.Name == m.Name && contradict(m, must) {
-			return reject(ReasonMandatoryLabel, "only series with %s are available: leave the label %s out", printMatcher(matchersOf([]*labels.Matcher{must})[0]), must.Name)
+			return reject(ReasonMandatoryLabel, "only series with %s are available: leave the label %s out",
+				printMatcher(matchersOf([]*labels.Matcher{must})[0]), must.Name)
 		}
 	}
 	return nil

@@ -30,7 +30,8 @@ func TestTreesThatTheParserDoesNotMakeToday(t *testing.T) {
 		return s
 	}
 	for name, e := range map[string]parser.Expr{
-		"a range that is computed":  &parser.MatrixSelector{VectorSelector: up(), Range: time.Hour, RangeExpr: expression},
+		"a range that is computed": &parser.MatrixSelector{VectorSelector: up(), Range: time.Hour,
+			RangeExpr: expression},
 		"an offset that is":         offset,
 		"an anchored selector":      anchored,
 		"a smoothed selector":       smoothed,

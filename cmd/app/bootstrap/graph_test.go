@@ -29,13 +29,15 @@ func broken(c config.Config, options ...Option) error {
 
 func TestTwoToolsOfOneNameAreRefused(t *testing.T) {
 	require.NoError(t, broken(configured(t, "", nil), WithTools(fakes)))
-	require.EqualError(t, broken(configured(t, "", nil), WithTools(fakes), WithTools(fakes)), `tool "probe": two tools have this name`)
+	require.EqualError(t, broken(configured(t, "", nil), WithTools(fakes), WithTools(fakes)),
+		`tool "probe": two tools have this name`)
 }
 
 func TestAnUnknownStoreIsRefused(t *testing.T) {
 	c := configured(t, "", nil)
 	c.Store.Kind = "paper"
-	require.EqualError(t, broken(c, WithTools(fakes)), `store.kind: there is no store "paper"; the stores are memory, redis`)
+	require.EqualError(t, broken(c, WithTools(fakes)),
+		`store.kind: there is no store "paper"; the stores are memory, redis`)
 }
 
 func TestAServiceWithoutToolsIsRefused(t *testing.T) {
@@ -106,7 +108,8 @@ func TestABuilderGetsTheSourcesOfItsKindOnly(t *testing.T) {
 
 func TestAKindAndItsBuilderBelongTogether(t *testing.T) {
 	wrong := WithKind(tapes(), func(map[string]*disk, toolset.Deps) (toolset.Set, error) { return toolset.Set{}, nil })
-	require.EqualError(t, broken(configured(t, "", nil), WithTools(fakes), wrong), "the kind tape is not what its builder takes")
+	require.EqualError(t, broken(configured(t, "", nil), WithTools(fakes), wrong),
+		"the kind tape is not what its builder takes")
 	var out bytes.Buffer
 	require.Equal(t, cli.Failed, Run(t.Context(), "", []string{"version"}, cli.Streams{Out: &out, Err: &out}, wrong))
 	require.Contains(t, out.String(), "the kind tape is not what its builder takes")

@@ -93,7 +93,8 @@ func (p *parts) serve(ctx context.Context, path string, s cli.Streams) error {
 	}
 	log := newLogger(s.Err, c)
 	for _, w := range c.Warnings() {
-		log.Warn("configuration", zap.String("path", w.Path), zap.String("warning", w.Message), zap.String("fix", w.Fix))
+		log.Warn("configuration", zap.String("path", w.Path), zap.String("warning", w.Message),
+			zap.String("fix", w.Fix))
 	}
 	return untilEnd(ctx, fx.New(p.service(c, log), fx.Invoke(watch, listen)), log)
 }

@@ -50,7 +50,8 @@ func newStore(c config.Config, kinds []storeKind) (ports.Store, error) {
 		names = append(names, k.name)
 	}
 	slices.Sort(names)
-	return nil, fmt.Errorf("store.kind: there is no store %q; the stores are %s", c.Store.Kind, strings.Join(names, ", "))
+	return nil, fmt.Errorf("store.kind: there is no store %q; the stores are %s", c.Store.Kind,
+		strings.Join(names, ", "))
 }
 
 func newCatalogue(set toolset.Set) (*application.Catalogue, error) {
@@ -72,7 +73,8 @@ func newService(
 
 func inFlightCollector(svc *application.Service) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "toolboundary_tool_calls_in_flight", Help: "Tool calls that this process executes now, over any transport.",
+		Name: "toolboundary_tool_calls_in_flight",
+		Help: "Tool calls that this process executes now, over any transport.",
 	}, func() float64 { return float64(svc.InFlight()) })
 }
 

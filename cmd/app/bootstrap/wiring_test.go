@@ -84,7 +84,8 @@ func start(t *testing.T, c config.Config, options []Option, more ...fx.Option) s
 		o(p)
 	}
 	var s served
-	app := fxtest.New(t, p.service(c, zap.NewNop()), fx.Invoke(watch, listen, func(in served) { s = in }), fx.Options(more...))
+	app := fxtest.New(t, p.service(c, zap.NewNop()), fx.Invoke(watch, listen, func(in served) { s = in }),
+		fx.Options(more...))
 	app.RequireStart()
 	t.Cleanup(app.RequireStop)
 	return s
@@ -110,9 +111,11 @@ func (s served) get(path string) (int, string) {
 
 func TestTheGraphsAreComplete(t *testing.T) {
 	p := &parts{version: "test"}
-	require.NoError(t, fx.ValidateApp(p.commandLine(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}),
+	require.NoError(t, fx.ValidateApp(p.commandLine(
+		cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}),
 		fx.Invoke(func(cli.Functions, ports.Clock) {})))
-	require.NoError(t, fx.ValidateApp(p.service(config.Default(), zap.NewNop()), fx.Invoke(watch, listen, func(served) {})))
+	require.NoError(t, fx.ValidateApp(p.service(config.Default(), zap.NewNop()),
+		fx.Invoke(watch, listen, func(served) {})))
 }
 
 func TestWiringMemoryAndFakes(t *testing.T) {
@@ -164,7 +167,8 @@ data_sources:
 	require.JSONEq(t, `{"status":"ready","data_sources_down":0}`, body)
 	away := servers.Proxy(t, db.Addr)
 	away.Refuse()
-	c = configured(t, strings.ReplaceAll(text, db.Addr, away.Addr), map[string]string{"SHOP_USER": user, "SHOP_PASSWORD": password})
+	c = configured(t, strings.ReplaceAll(text, db.Addr, away.Addr),
+		map[string]string{"SHOP_USER": user, "SHOP_PASSWORD": password})
 	code, body := start(t, c, nil).get("/readyz")
 	require.Equal(t, http.StatusOK, code)
 	require.JSONEq(t, `{"status":"degraded","data_sources_down":1}`, body)
@@ -203,7 +207,8 @@ func TestWiringAReplacedClock(t *testing.T) {
 `, api, dir), nil), []Option{outside}, replaced)
 
 	require.Equal(t, noon, given.Now(), "an outside builder gets it")
-	r, token, err := s.Service.Open(t.Context(), harness, application.OpenRequest{RunID: "r1", Grants: s.Catalogue.All()})
+	r, token, err := s.Service.Open(t.Context(), harness,
+		application.OpenRequest{RunID: "r1", Grants: s.Catalogue.All()})
 	require.NoError(t, err)
 	require.Equal(t, noon, r.CreatedAt, "the store")
 	res := s.call(t, "r2", "prometheus_query", `{"data_source":"metrics","query":"up"}`)

@@ -31,7 +31,8 @@ func (c MySQL) inspect(args cli.SourceArgs) (*server.Pool, *config.MySQL, error)
 	own.Allow = nil // no statement of an agent runs here
 	own.RequireReadOnlyAccount, own.QueryTimeout = false, max(m.QueryTimeout, schemaTimeout)
 	if args.UserEnv != "" {
-		if own.User, own.Password, err = config.AccountFromEnv(c.Loader.Env, args.UserEnv, args.PasswordEnv); err != nil {
+		if own.User, own.Password, err = config.AccountFromEnv(c.Loader.Env, args.UserEnv,
+			args.PasswordEnv); err != nil {
 			return nil, nil, cli.UsageError{Err: err}
 		}
 	}
@@ -82,11 +83,13 @@ func (c MySQL) AllowlistCheck(ctx context.Context, args cli.SourceArgs) (cli.Dri
 	}
 	found := cli.Drifts{Drifts: []cli.Drift{}, Tables: report.Tables, Unlisted: report.Unlisted, Notes: []string{}}
 	for _, d := range report.Drifts {
-		found.Drifts = append(found.Drifts, cli.Drift{Kind: string(d.Kind), Where: d.Where, Message: d.Message, Fix: d.Fix})
+		found.Drifts = append(found.Drifts,
+			cli.Drift{Kind: string(d.Kind), Where: d.Where, Message: d.Message, Fix: d.Fix})
 	}
 	if report.Restricted {
-		found.Notes = append(found.Notes, "the account has privileges on single columns, so new columns are hidden from it: "+
-			"name one that sees all with --user-env and --password-env")
+		found.Notes = append(found.Notes,
+			"the account has privileges on single columns, so new columns are hidden from it: "+
+				"name one that sees all with --user-env and --password-env")
 	}
 	return found, nil
 }

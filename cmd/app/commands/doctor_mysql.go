@@ -166,7 +166,8 @@ func (e *mysqlExamination) kill(ctx context.Context, db *operator.Database) {
 func (e *mysqlExamination) allowlist(ctx context.Context, db *operator.Database) {
 	const fix = "Run allowlist check, which names each difference and its fix."
 	if len(e.m.Allow) == 0 {
-		e.warn("allowlist", "Run allowlist init and review what it writes.", "nothing is allowed, so every query is refused")
+		e.warn("allowlist", "Run allowlist init and review what it writes.",
+			"nothing is allowed, so every query is refused")
 		return
 	}
 	report, err := allowlist.Check(ctx, db, settings.Listed(e.m))

@@ -64,7 +64,8 @@ func TestDoctorExaminesEachSubjectOnceInOrder(t *testing.T) {
 		said = append(said, []string{f.Subject, f.Result, f.Detail})
 	}
 	require.Equal(t, [][]string{
-		{"configuration", "ok", "nothing risky"}, {"", "ok", "the store"}, {"a", "fail", "the data source does not answer"},
+		{"configuration", "ok", "nothing risky"}, {"", "ok", "the store"},
+		{"a", "fail", "the data source does not answer"},
 		{"b", "ok", "known"}, {"c", "fail", "one; two"},
 	}, said)
 	require.Equal(t, 1, closed)
@@ -86,6 +87,7 @@ func TestConfigCheckClosesTheToolsThatItBuilds(t *testing.T) {
 		return toolset.Set{}, errors.Join(errors.New("a"), errors.Join(errors.New("b"), errors.New("c")))
 	}
 	require.Equal(t, []config.Problem{
-		{Message: "a", Fix: "Fix it, or remove it."}, {Message: "b", Fix: "Fix it, or remove it."}, {Message: "c", Fix: "Fix it, or remove it."},
+		{Message: "a", Fix: "Fix it, or remove it."}, {Message: "b", Fix: "Fix it, or remove it."},
+		{Message: "c", Fix: "Fix it, or remove it."},
 	}, c.unbuildable(t.Context(), config.Config{}))
 }

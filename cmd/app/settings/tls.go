@@ -43,7 +43,8 @@ func clientTLS(mode config.TLSMode, address string, caFile config.File) (*tls.Co
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
 	if mode == config.TLSRequired {
-		c.InsecureSkipVerify = true // the operator's choice: encrypted, not authenticated; the configuration warns of it
+		// the operator's choice: encrypted, not authenticated; the configuration warns of it
+		c.InsecureSkipVerify = true
 		return c, nil
 	}
 	var err error
