@@ -17,6 +17,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/record"
 )
 
 // boundary is the core use case: one tool call, admitted, checked, recorded, executed,
@@ -95,7 +96,7 @@ func (b *boundary) begin(ctx context.Context, rc RunContext, call Call, timeout 
 	}
 	key := invocation.Key{RunID: call.RunID, ToolCallID: call.ToolCallID}
 	rec := invocation.Begin(key, NewToken(), call.ToolName, call.Request)
-	if err := limits.Check(rec.EncodedLen(), b.opt.Limits.Record, fault.RequestTooLarge); err != nil {
+	if err := limits.Check(record.EncodedLen(rec), b.opt.Limits.Record, fault.RequestTooLarge); err != nil {
 		return ports.Begun{}, err
 	}
 	ctx, cancel := b.detached(ctx)
@@ -121,17 +122,17 @@ func (b *boundary) execute(
 
 	raw, err := executed(ctx, entry.Executor, plan, b.opt.Limits.Raw)
 	if err != nil {
-		return begun.Record.Failed(ending(ctx, err, atDeadline), nil, b.opt.Limits)
+		return begun.Record.Failed(ending(ctx, err, atDeadline))
 	}
 	bounds := plan.Bounds
 	bounds.AgentResult = b.opt.Limits.AgentResult
 	projection, err := projected(entry.Projector, raw, bounds)
 	if err != nil {
-		return begun.Record.Failed(err, raw, b.opt.Limits)
+		return begun.Record.FailedWithRaw(raw, err, b.opt.Limits, record.EncodedLen)
 	}
-	ready, err := begun.Record.Ready(raw, projection, b.opt.Limits)
+	ready, err := begun.Record.Ready(raw, projection, b.opt.Limits, record.EncodedLen)
 	if err != nil {
-		return begun.Record.Failed(err, raw, b.opt.Limits)
+		return begun.Record.FailedWithRaw(raw, err, b.opt.Limits, record.EncodedLen)
 	}
 	return ready
 }

@@ -38,8 +38,8 @@ type Runs interface {
 	//  - MUST return it with its usage, its tool_call_ids in the order in which they began and its
 	//    refusals, or RUN_NOT_FOUND;
 	//  - MUST NOT change the run's life;
-	//  - MUST know a run for 15 minutes longer than any of its records can live, so that its agent
-	//    tokens never meet another run of the same id (S18).
+	//  - MUST know a run until run.Run.Forgotten, so that its agent tokens never meet another run of the
+	//    same id (S18).
 	Find(ctx context.Context, id run.ID) (run.Run, error)
 	// End ends the run and returns it, or RUN_NOT_FOUND.
 	//  - MUST move an active run to Cancelled or Completed, also past its deadline, in one atomic step;
@@ -90,7 +90,9 @@ type Invocations interface {
 	//  - MUST NOT issue any expiry command (S18);
 	//  - MUST settle a PROJECTING record whose lease has passed to Lost(), atomically, first (S16);
 	//  - MUST report a value that is not a record, or not this key's, as a fault of that id
-	//    alone (INTERNAL), and never overwrite it (S23).
+	//    alone (INTERNAL), and never overwrite it (S23);
+	//  - MUST read, and settle, a record with head members that it does not know: another version of
+	//    the service wrote it (package ports/record).
 	Load(ctx context.Context, id run.ID, view View, toolCallIDs ...string) (map[string]Found, error)
 }
 

@@ -25,8 +25,9 @@ import (
 )
 
 const (
-	// Grace is how long a token is valid past its run's deadline.
-	Grace = 10 * time.Minute
+	// Grace is how long a token is valid past its run's deadline: 10 minutes, and less than the run is
+	// known for, whatever its records.
+	Grace = run.Afterlife - 5*time.Minute
 	// MaxTokenBytes bounds a token, in bytes; a longer one is refused before it is decoded.
 	MaxTokenBytes = 16 << 10
 	// MinSecretBytes is the least length of a key's secret: HS256 wants as many bits as its hash.

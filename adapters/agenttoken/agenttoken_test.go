@@ -75,6 +75,24 @@ func TestS06_TokenOutlivesTheDeadlineByItsGraceOnly(t *testing.T) {
 	refused(t, made, token)
 }
 
+// TestS06_NoTokenOutlivesItsRun is about a run whose records live for no time at all, the first that
+// a store forgets: from then on the id may name another run.
+func TestS06_NoTokenOutlivesItsRun(t *testing.T) {
+	clock := fake.NewClock(start)
+	made := tokens(t, clock, first)
+	r := opened()
+	r.RecordTTL = 0
+	token, err := made.Issue(r)
+	require.NoError(t, err)
+	clock.Advance(r.Deadline.Sub(start))
+	_, err = made.Verify(token)
+	require.NoError(t, err, "an agent that comes late is told RUN_DEADLINE_EXCEEDED")
+	clock.Advance(r.Forgotten().Sub(clock.Now()) - time.Minute)
+	refused(t, made, token)
+	require.Equal(t, 10*time.Minute, agenttoken.Grace)
+	require.Less(t, agenttoken.Grace, run.Afterlife)
+}
+
 func TestRotation(t *testing.T) {
 	clock := fake.NewClock(start)
 	before, rotated, after := tokens(t, clock, first), tokens(t, clock, second, first), tokens(t, clock, second)

@@ -96,7 +96,7 @@ func TestFailuresHaveExitCodesAndJSON(t *testing.T) {
 
 	code, out, stderr = invoke(t, failing(f), "", "query", "x", "-o", "json")
 	require.Equal(t, Failed, code)
-	require.JSONEq(t, `{"error":{"code":"QUERY_REJECTED","message":"The query is not allowed: mend what the detail names and call again.","reason":"WRITE","detail":"only SELECT \u001b[2J is allowed"}}`, out)
+	require.JSONEq(t, `{"error":{"code":"QUERY_REJECTED","message":"The query is not allowed: fix what the detail names and call again.","reason":"WRITE","detail":"only SELECT \u001b[2J is allowed"}}`, out)
 	require.Empty(t, stderr)
 
 	code, _, _ = invoke(t, failing(UsageError{f}), "", "query", "x")

@@ -11,6 +11,7 @@ import (
 	"github.com/toolboundary/toolboundary/application"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
+	"github.com/toolboundary/toolboundary/ports/record"
 )
 
 func (a *api) callRoutes() []route {
@@ -189,7 +190,11 @@ func (a *api) record(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusOK, body: r.Encode()}, nil
+	body, err := record.Encode(r)
+	if err != nil {
+		return answer{}, fault.Wrap(fault.Internal, err)
+	}
+	return answer{status: http.StatusOK, body: body}, nil
 }
 
 // tools lists what the caller may use: an agent its grants, a harness everything.

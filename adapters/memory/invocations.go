@@ -9,15 +9,18 @@ import (
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/record"
 )
 
 // Begin implements ports.Invocations.
-func (s *Store) Begin(_ context.Context, rec invocation.Record, incarnation string, lease time.Duration) (ports.Begun, error) {
+func (s *Store) Begin(
+	_ context.Context, rec invocation.Record, incarnation string, lease time.Duration,
+) (ports.Begun, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
 	s.release(now)
-	l, err := s.incarnate(rec.RunID, incarnation, now)
+	l, err := s.incarnation(rec.RunID, incarnation, now)
 	if err != nil {
 		return ports.Begun{}, err
 	}
@@ -38,7 +41,11 @@ func (s *Store) Begin(_ context.Context, rec invocation.Record, incarnation stri
 		return ports.Begun{}, err
 	}
 	rec.StartedAt, rec.LeaseUntil, rec.CompletedAt = now, now.Add(lease.Truncate(time.Millisecond)), time.Time{}
-	c := &call{status: rec.Status, owner: rec.Owner, value: rec.Encode(), expires: now.Add(l.run.RecordTTL)}
+	value, err := record.Encode(rec)
+	if err != nil {
+		return ports.Begun{}, fault.Wrap(fault.Internal, err)
+	}
+	c := &call{status: rec.Status, owner: rec.Owner, value: value, expires: now.Add(l.run.RecordTTL)}
 	stored, err := c.record(rec.Key(), now)
 	if err != nil {
 		return ports.Begun{}, err
@@ -77,7 +84,7 @@ func (s *Store) Settle(_ context.Context, next invocation.Record) (invocation.Re
 	case c.status != invocation.Projecting:
 		return invocation.Record{}, fault.New(fault.ExecutionLost)
 	}
-	c.settled = next.Digest
+	asked := next.Digest
 	if code := l.run.Interrupted(now); code != "" && next.Status == invocation.Ready {
 		next = next.Interrupted(code)
 	}
@@ -85,12 +92,18 @@ func (s *Store) Settle(_ context.Context, next invocation.Record) (invocation.Re
 	if !fits {
 		next = next.Exhausted()
 	}
+	next, err = c.replace(stored, next, asked, now)
+	if err != nil {
+		return invocation.Record{}, err
+	}
 	l.run = charged
-	return c.replace(stored, next, now), nil
+	return next, nil
 }
 
 // Load implements ports.Invocations.
-func (s *Store) Load(_ context.Context, id run.ID, view ports.View, toolCallIDs ...string) (map[string]ports.Found, error) {
+func (s *Store) Load(
+	_ context.Context, id run.ID, view ports.View, toolCallIDs ...string,
+) (map[string]ports.Found, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := make(map[string]ports.Found, len(toolCallIDs))
@@ -114,8 +127,10 @@ func (s *Store) Load(_ context.Context, id run.ID, view ports.View, toolCallIDs 
 		}
 		if rec.Status == invocation.Projecting && !now.Before(rec.LeaseUntil) {
 			lost := rec.Lost()
-			c.settled = lost.Digest
-			rec = c.replace(rec, lost, now)
+			if rec, err = c.replace(rec, lost, lost.Digest, now); err != nil {
+				found[toolCallID] = ports.Found{Fault: fault.Of(err)}
+				continue
+			}
 		}
 		if view != ports.Whole {
 			rec.Request, rec.RawResponse = nil, nil
@@ -128,27 +143,32 @@ func (s *Store) Load(_ context.Context, id run.ID, view ports.View, toolCallIDs 
 	return found, nil
 }
 
-// record reads the stored record: INVOCATION_NOT_FOUND once it has expired, INTERNAL for a
-// value that is not a record of this key in the state that the ledger knows (S23).
+// record reads the stored record: INVOCATION_NOT_FOUND once it has expired, INTERNAL for a value that
+// is not a record of this key with the status and owner that the ledger knows (S23).
 func (c *call) record(key invocation.Key, now time.Time) (invocation.Record, error) {
 	if c.value == nil || !now.Before(c.expires) {
 		return invocation.Record{}, fault.New(fault.InvocationNotFound)
 	}
-	rec, err := invocation.Decode(c.value)
+	rec, err := record.Decode(c.value)
+	if err == nil && (rec.Key() != key || rec.Status != c.status || rec.Owner != c.owner) {
+		err = record.ErrCorrupt
+	}
 	if err != nil {
 		return invocation.Record{}, fault.Wrap(fault.Internal, err)
-	}
-	if rec.Key() != key || !bytes.HasPrefix(c.value, []byte(invocation.OwnerHead(c.status, c.owner))) {
-		return invocation.Record{}, fault.Wrap(fault.Internal, invocation.ErrCorrupt)
 	}
 	return rec, nil
 }
 
-// replace stores next in place of a PROJECTING record, with the store's times, and returns a
-// copy of what is stored.
-func (c *call) replace(stored, next invocation.Record, now time.Time) invocation.Record {
+// replace stores next in place of a PROJECTING record, with the store's times, notes the digest of
+// the settlement that was asked for, and returns a copy of what is stored.
+func (c *call) replace(stored, next invocation.Record, asked string, now time.Time) (invocation.Record, error) {
 	next.StartedAt, next.LeaseUntil, next.CompletedAt = stored.StartedAt, stored.LeaseUntil, now
-	c.status, c.value = next.Status, next.Encode()
-	next.Request, next.RawResponse, next.AgentResult = bytes.Clone(next.Request), bytes.Clone(next.RawResponse), bytes.Clone(next.AgentResult)
-	return next
+	value, err := record.Encode(next)
+	if err != nil {
+		return invocation.Record{}, fault.Wrap(fault.Internal, err)
+	}
+	c.status, c.value, c.settled = next.Status, value, asked
+	next.Request = bytes.Clone(next.Request)
+	next.RawResponse, next.AgentResult = bytes.Clone(next.RawResponse), bytes.Clone(next.AgentResult)
+	return next, nil
 }

@@ -1,9 +1,9 @@
 // Package memory is a store in this process: the domain's rules applied under one mutex.
 //
-// It promises everything that ports asks of a store, for one process and for as long as that
-// lives; nothing survives a restart. Records are kept in their stored form, so what comes back
-// went through the same bytes as in any other store. What has expired is never seen; its memory
-// is released by later Opens and Begins, a few items each, without a goroutine.
+// It keeps every promise that ports asks of a store, for one process and as long as that lives; nothing
+// survives a restart. Records are kept in their stored form (ports/record), so what is read back went
+// through the same bytes as in any other store. What has expired is never seen. Its memory is released
+// by later Opens and Begins, a few items each, without a goroutine.
 package memory
 
 import (
@@ -19,11 +19,8 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 )
 
-// grace is how much longer than its last possible record a run is kept: longer than an agent
-// token outlives the deadline, so that no token ever meets another run of the same id.
-const grace = 15 * time.Minute
-
-// Store keeps runs, records, refusals and watchers. Make one with New.
+// Store keeps runs, records and refusals and tells watchers of ended runs. Make one with New; it is safe
+// for concurrent use.
 type Store struct {
 	clock ports.Clock
 
@@ -47,9 +44,10 @@ type ledger struct {
 	calls   map[string]*call
 }
 
-// call is what the store knows of one tool call; it outlives the record, so that a duplicate
-// stays one.
+// call is what the store knows of one tool call. It outlives the record, so that a duplicate stays one.
 type call struct {
+	// status and owner repeat those of the record: for the time after it, and to tell the record from a
+	// value that was put in its place.
 	status invocation.Status
 	owner  string
 	// settled is the digest of the settlement that was asked for, which differs from the
@@ -59,7 +57,7 @@ type call struct {
 	expires time.Time
 }
 
-// New returns an empty store that lives by this clock.
+// New returns an empty store whose clock is this one.
 func New(clock ports.Clock) *Store {
 	return &Store{clock: clock, runs: map[run.ID]*ledger{}, watchers: map[*watcher]struct{}{}}
 }
@@ -76,13 +74,13 @@ func (s *Store) ledger(id run.ID, now time.Time) (*ledger, error) {
 	return l, nil
 }
 
-// incarnate is ledger for a caller that knows which incarnation it means.
-func (s *Store) incarnate(id run.ID, incarnation string, now time.Time) (*ledger, error) {
+// incarnation returns the run that is known at now, if it is this incarnation of it.
+func (s *Store) incarnation(id run.ID, want string, now time.Time) (*ledger, error) {
 	l, err := s.ledger(id, now)
 	if err != nil {
 		return nil, err
 	}
-	if l.run.Incarnation != incarnation {
+	if l.run.Incarnation != want {
 		return nil, fault.New(fault.RunNotFound)
 	}
 	return l, nil
@@ -104,7 +102,7 @@ func (s *Store) Open(_ context.Context, r run.Run) (run.Run, error) {
 	r.TTL, r.RecordTTL = r.TTL.Truncate(time.Millisecond), r.RecordTTL.Truncate(time.Millisecond)
 	r.State, r.CreatedAt, r.Deadline = run.Active, now, now.Add(r.TTL)
 	r.Usage, r.ToolCallIDs, r.Refusals = run.Usage{}, nil, nil
-	l := &ledger{run: r, expires: r.Deadline.Add(r.RecordTTL + grace), calls: map[string]*call{}}
+	l := &ledger{run: r, expires: r.Forgotten(), calls: map[string]*call{}}
 	s.runs[r.ID] = l
 	s.expiries.add(l.expires, func() {
 		if s.runs[r.ID] == l {
@@ -149,7 +147,7 @@ func (s *Store) Refuse(_ context.Context, id run.ID, incarnation string, entry r
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	l, err := s.incarnate(id, incarnation, now)
+	l, err := s.incarnation(id, incarnation, now)
 	if err != nil {
 		return err
 	}

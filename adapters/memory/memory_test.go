@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -46,10 +47,12 @@ func TestExpiredMemoryIsReleased(t *testing.T) {
 	s := memory.New(clock)
 	for range 500 {
 		r, err := s.Open(t.Context(), run.Run{
-			ID: run.ID(time.Duration(clock.Now().UnixMilli()).String()), TTL: time.Minute, RecordTTL: time.Minute, Budget: run.Budget{MaxCalls: 1, MaxBytes: 100},
+			ID: run.ID(time.Duration(clock.Now().UnixMilli()).String()), TTL: time.Minute, RecordTTL: time.Minute,
+			Budget: run.Budget{MaxCalls: 1, MaxBytes: 100},
 		})
 		require.NoError(t, err)
-		rec := invocation.Begin(invocation.Key{RunID: r.ID, ToolCallID: "call_1"}, "ooooooooooooooooooooo1", "fake", []byte(`{}`))
+		key := invocation.Key{RunID: r.ID, ToolCallID: "call_1"}
+		rec := invocation.Begin(key, strings.Repeat("o", invocation.OwnerLength), "fake", []byte(`{}`))
 		_, err = s.Begin(t.Context(), rec, "", time.Second)
 		require.NoError(t, err)
 		clock.Advance(30 * time.Second)

@@ -7,8 +7,8 @@ import (
 	"github.com/toolboundary/toolboundary/domain/run"
 )
 
-// backlog is how many ends a slow watcher may be behind; past that it is told that its watch
-// was interrupted instead.
+// backlog is how many ends a slow watcher may be behind. Past that it is told that its watch was
+// interrupted.
 const backlog = 1024
 
 // watcher is one call of Watch; the store's mutex guards its fields.
@@ -27,7 +27,7 @@ func (w *watcher) tell(id run.ID) {
 	}
 	select {
 	case w.wake <- struct{}{}:
-	default: // it is awake already
+	default: // it is already awake
 	}
 }
 

@@ -7,26 +7,32 @@ import (
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
-	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/record"
 )
 
 var (
-	errFenced = errors.New("the Begin was given up before it happened")
+	errFenced = errors.New("this Begin was given up before it was executed")
 	errOwner  = errors.New("an owner token or digest has the wrong length")
 )
 
 // Begin implements ports.Invocations: one round trip.
-func (s *Store) Begin(ctx context.Context, rec invocation.Record, incarnation string, lease time.Duration) (ports.Begun, error) {
+func (s *Store) Begin(
+	ctx context.Context, rec invocation.Record, incarnation string, lease time.Duration,
+) (ports.Begun, error) {
 	if len(rec.Owner) != invocation.OwnerLength || rec.Digest != "" || rec.Status != invocation.Projecting {
 		return ports.Begun{}, fault.Wrap(fault.Internal, errOwner)
 	}
 	rec.StartedAt, rec.CompletedAt, rec.LeaseUntil = time.Time{}, time.Time{}, time.Time{}
-	a, unsure, err := s.run(ctx, call{
+	value, err := record.Encode(rec)
+	if err != nil {
+		return ports.Begun{}, fault.Wrap(fault.Internal, err)
+	}
+	a, unsure, err := s.execute(ctx, call{
 		script: beginScript,
 		keys:   []string{s.keys.run(rec.RunID), s.keys.record(rec.RunID, rec.ToolCallID)},
 		args:   []any{incarnation, rec.Owner, rec.ToolCallID, rec.ToolName, len(rec.Request), lease.Milliseconds()},
-		value:  rec.Encode(),
+		value:  value,
 		stage:  s.keys.staged(rec.RunID, rec.Owner, ""),
 	}, nil)
 	if err != nil {
@@ -41,10 +47,11 @@ func (s *Store) Begin(ctx context.Context, rec invocation.Record, incarnation st
 	case "FENCED":
 		return ports.Begun{}, fault.Wrap(fault.StoreUnavailable, errFenced)
 	default:
-		return ports.Begun{}, verdict(a)
+		return ports.Begun{}, faultOf(a)
 	}
 }
 
+// begun reads the answer to a Begin that may be executed.
 func begun(rec invocation.Record, a answer) (ports.Begun, error) {
 	var err error
 	if a.str(0) != rec.Owner {
@@ -62,16 +69,16 @@ func begun(rec invocation.Record, a answer) (ports.Begun, error) {
 // maxFences is how many Begins of unknown outcome are remembered while Redis is away.
 const maxFences = 1024
 
-// fence is a Begin of unknown outcome that must not become an execution. It is worth trying
-// until its lease has passed: then the record, if there is one, is lost by itself.
+// fence is a Begin of unknown outcome that must not become an execution. It is tried until the lease
+// has passed: from then on the record, if there is one, is lost anyway.
 type fence struct {
 	rec         invocation.Record
 	incarnation string
 	until       time.Time
 }
 
-// fence closes the Begin off: at once if that is possible, else as soon as Redis is back. The
-// caller's own end does not stop it.
+// fence keeps the Begin from becoming an execution: at once if it can, else as soon as Redis is back.
+// It goes on when ctx ends.
 func (s *Store) fence(ctx context.Context, f fence) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.try)
 	defer cancel()
@@ -84,13 +91,18 @@ func (s *Store) fence(ctx context.Context, f fence) {
 	}
 }
 
+// tryFence reports whether the Begin needs no further attempt.
 func (s *Store) tryFence(ctx context.Context, f fence) bool {
-	failed := f.rec.Failed(fault.New(fault.StoreUnavailable), nil, limits.Limits{Record: 1 << 30})
-	_, _, err := s.run(ctx, call{
+	failed := f.rec.Failed(fault.New(fault.StoreUnavailable))
+	value, err := record.Encode(failed)
+	if err != nil {
+		return true // does not happen: Begin has encoded the same members
+	}
+	_, _, err = s.execute(ctx, call{
 		script: fenceScript,
 		keys:   []string{s.keys.run(f.rec.RunID), s.keys.record(f.rec.RunID, f.rec.ToolCallID)},
 		args:   []any{f.incarnation, f.rec.Owner, f.rec.ToolCallID, failed.Digest},
-		value:  failed.Encode(),
+		value:  value,
 	}, nil)
 	return err == nil || fault.CodeOf(err) == fault.Internal
 }

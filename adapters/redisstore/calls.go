@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// largeValue is the size from which a value is staged beside its script: handed to one, it
-	// would be hashed and copied in Lua while the server waits.
+	// largeValue is the size, in bytes, from which a value is stored under a key of its own (staged)
+	// before its script runs: as an argument it would be hashed and copied in Lua while the server waits.
 	largeValue = 16 << 10
-	// stagedLife is how long a staged value that its script never took stays.
+	// stagedLife is how long a staged value stays when its script never takes it.
 	stagedLife = time.Minute
-	// bytesPerTry is what an attempt has to move for each further Try of time.
+	// bytesPerTry is how many bytes give an attempt another Options.Try of time.
 	bytesPerTry = 4 << 20
 	firstPause  = 10 * time.Millisecond
 	lastPause   = 200 * time.Millisecond
 )
 
-// call is one run of a script.
+// call is one execution of a script.
 type call struct {
 	script script
 	keys   []string
 	args   []any
-	// value is the last argument, or, from largeValue on, what is staged under stage, the last
-	// key.
+	// value is the script's last argument. From largeValue on it is staged under stage instead, which
+	// is then the last key.
 	value []byte
 	stage string
 }
 
-// once is a command that the client library must not repeat by itself: when its reply is lost,
-// that is for the store to judge.
+// once is a command that the client library must not repeat: what to do when its reply is lost is
+// for the store to decide.
 type once struct{ *redis.Cmd }
 
 // NoRetry implements redis.Cmder.
@@ -60,7 +60,7 @@ func (c call) command(ctx context.Context, verb, text string) once {
 	return once{redis.NewCmd(ctx, args...)}
 }
 
-// send runs the script in one round trip, or two when the server does not know it yet.
+// send executes the script in one round trip, or two when the server does not know it yet.
 func (c call) send(ctx context.Context, client redis.UniversalClient) ([]any, error) {
 	staged := len(c.value) >= largeValue && c.stage != ""
 	cmd := c.command(ctx, "evalsha", c.script.sha)
@@ -117,10 +117,10 @@ func Longest(try, patience time.Duration, bytes int) time.Duration {
 	return patience + try*time.Duration(bytes/bytesPerTry)
 }
 
-// run runs the call until it is answered, its outcome is certain, or the time is over.
-// unsure is true when it may have been executed although there is no answer. again, when not
-// nil, changes the call for attempts after one of unknown outcome.
-func (s *Store) run(ctx context.Context, c call, again func(*call)) (a answer, unsure bool, err error) {
+// execute repeats the call until it is answered, its outcome is certain, or the time is over. unsure
+// reports whether it may have been executed although there is no answer. again, when not nil, changes
+// the call for attempts after one of unknown outcome.
+func (s *Store) execute(ctx context.Context, c call, again func(*call)) (a answer, unsure bool, err error) {
 	perTry := s.try * time.Duration(1+len(c.value)/bytesPerTry)
 	ctx, cancel := context.WithTimeout(ctx, Longest(s.try, s.patience, len(c.value)))
 	defer cancel()
@@ -151,6 +151,7 @@ func (s *Store) run(ctx context.Context, c call, again func(*call)) (a answer, u
 	return answer{}, unsure, failure(err, unsure)
 }
 
+// read returns a reply as an answer.
 func read(reply []any, err error) (answer, error) {
 	if err != nil {
 		return answer{}, err
@@ -173,13 +174,14 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// verdict maps a script's code that is not OK to a fault.
-func verdict(a answer) error {
+// faultOf returns the fault for a script's code that is not OK.
+func faultOf(a answer) error {
 	switch code := fault.Code(a.code); code {
 	case fault.DuplicateToolCall:
 		return fault.Because(code, a.str(0), "")
-	case fault.RunNotFound, fault.RunExists, fault.RunInactive, fault.RunDeadlineExceeded, fault.ToolBudgetExhausted,
-		fault.RunBudgetExhausted, fault.RunBytesExhausted, fault.InvocationNotFound, fault.ExecutionLost, fault.RefusalLimitReached:
+	case fault.RunNotFound, fault.RunExists, fault.RunInactive, fault.RunDeadlineExceeded,
+		fault.ToolBudgetExhausted, fault.RunBudgetExhausted, fault.RunBytesExhausted,
+		fault.InvocationNotFound, fault.ExecutionLost, fault.RefusalLimitReached:
 		return fault.New(code)
 	}
 	return fault.Wrap(fault.Internal, fmt.Errorf("the script answered %q", a.code))

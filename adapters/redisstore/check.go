@@ -11,10 +11,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Check looks at the servers that the store will use. It returns an error, in words for the
-// operator, when a promise of the store cannot be kept on them: a version before Redis 7.0, a
-// server that may not write, scripts that are not permitted, a policy that evicts keys. The
-// warnings say what may be lost.
+// Check examines the servers that the store will use. It returns an error, in words for the operator,
+// when the store cannot keep its promises on them: a version before Redis 7.0, a replica, scripts that
+// are not permitted, a policy that evicts keys. The warnings say what may be lost. The error is
+// ErrNoAnswer when a server could not be asked.
 func (s *Store) Check(ctx context.Context) (warnings []string, err error) {
 	var mu sync.Mutex
 	seen := map[string]bool{}
@@ -38,7 +38,7 @@ func (s *Store) Check(ctx context.Context) (warnings []string, err error) {
 			return look(ctx, c)
 		})
 		if err != nil && !asked {
-			err = errServer("finding its masters", err) // the library's own words, with addresses
+			err = errServer("finding its masters", err) // whose text has addresses
 		}
 	case *redis.Client:
 		err = look(ctx, c)
@@ -46,7 +46,7 @@ func (s *Store) Check(ctx context.Context) (warnings []string, err error) {
 	return warnings, err
 }
 
-// ErrNoAnswer says that a server could not be asked; it may come back, and a store on it too.
+// ErrNoAnswer says that a server could not be asked. It may come back, and then the store works.
 var ErrNoAnswer = errors.New("no answer")
 
 // errServer hides what a server or the network said: it may name addresses and users.
@@ -78,24 +78,28 @@ func (s *Store) checkServer(ctx context.Context, c *redis.Client) (warnings []st
 	switch policy := info["maxmemory_policy"]; {
 	case policy == "noeviction":
 	case s.evicting:
-		warnings = append(warnings, fmt.Sprintf("maxmemory-policy is %s: Redis may drop records and runs before their time", policy))
+		warnings = append(warnings,
+			fmt.Sprintf("maxmemory-policy is %s: Redis may drop records and runs before their time", policy))
 	default:
-		return nil, fmt.Errorf("redis: maxmemory-policy is %s, which drops records before their time: set noeviction, or allow eviction in the configuration", policy)
+		return nil, fmt.Errorf("redis: maxmemory-policy is %s, which drops records before their time: "+
+			"set noeviction, or allow eviction in the configuration", policy)
 	}
 	if info["maxmemory"] == "0" {
 		warnings = append(warnings, "maxmemory is not set: a full machine ends Redis instead of refusing calls")
 	}
 	if info["aof_enabled"] != "1" {
-		warnings = append(warnings, "the append-only file is off: a restart of Redis loses what was recorded since its last snapshot")
+		warnings = append(warnings,
+			"the append-only file is off: a restart of Redis loses what was recorded since its last snapshot")
 	}
 	return warnings, s.probe(ctx, c)
 }
 
-// probe runs a script that writes nothing, to see that scripts, flags and the clock are
+// probe executes a script that writes nothing, to see whether scripts, their flags and the clock are
 // permitted.
 func (s *Store) probe(ctx context.Context, c *redis.Client) error {
 	err := c.Eval(ctx, endedScript.text, []string{s.keys.run("")}).Err()
-	if err != nil && !strings.HasPrefix(err.Error(), "MOVED") { // another master's slot: it read the script first
+	// MOVED is for the slot of another master, and comes after the script was read.
+	if err != nil && !strings.HasPrefix(err.Error(), "MOVED") {
 		return errServer("running a script", err)
 	}
 	return nil

@@ -115,8 +115,9 @@ func TestCheckSaysWhatIsWrongAndNothingElse(t *testing.T) {
 
 // leastPrivileges is what docs/store.md tells operators to grant.
 var leastPrivileges = []string{
-	"~toolboundary:*", "&toolboundary:*", "-@all", "+hello", "+auth", "+ping", "+info", "+evalsha", "+eval", "+time", "+get", "+getrange", "+set", "+setrange",
-	"+exists", "+unlink", "+rename", "+persist", "+pexpireat", "+pexpiretime", "+hget", "+hmget", "+hgetall", "+hset",
+	"~toolboundary:*", "&toolboundary:*", "-@all", "+hello", "+auth", "+ping", "+info", "+evalsha", "+eval",
+	"+time", "+get", "+getrange", "+set", "+setrange", "+exists", "+unlink", "+rename",
+	"+persist", "+pexpireat", "+pexpiretime", "+hget", "+hmget", "+hgetall", "+hset",
 	"+publish", "+subscribe", "+unsubscribe",
 }
 
@@ -124,12 +125,15 @@ func TestStoreContractAsTheLeastPrivilegedUser(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/store.md")
 	require.NoError(t, err)
 	require.Contains(t, string(doc), strings.Join(leastPrivileges, " "), "the document tells the same")
-	r := servers.Redis(t, append([]string{"--appendonly", "no", "--user", "toolboundary", "on", ">pw"}, leastPrivileges...)...)
+	user := append([]string{"--appendonly", "no", "--user", "toolboundary", "on", ">pw"}, leastPrivileges...)
+	r := servers.Redis(t, user...)
 	opt := redisstore.Options{Addrs: []string{r.Addr}, Username: "toolboundary", Password: "pw"}
 	s := open(t, opt)
 	_, err = s.Check(t.Context())
 	require.NoError(t, err)
-	for _, forbidden := range []string{"KEYS *", "SCAN 0", "FLUSHALL", "CONFIG GET *", "MONITOR", "DEL toolboundary:x", "GET other"} {
+	for _, forbidden := range []string{
+		"KEYS *", "SCAN 0", "FLUSHALL", "CONFIG GET *", "MONITOR", "DEL toolboundary:x", "GET other",
+	} {
 		args := strings.Fields(forbidden)
 		cmd := make([]any, len(args))
 		for i := range args {
@@ -147,7 +151,8 @@ func TestStoreOverTLS(t *testing.T) {
 	addr := l.Addr().String()
 	require.NoError(t, l.Close())
 	_, port, _ := net.SplitHostPort(addr)
-	servers.Redis(t, "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
+	servers.Redis(t, "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key,
+		"--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
 	opt := patient(addr)
 	opt.TLS = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	s := open(t, opt)
@@ -201,7 +206,8 @@ func TestClusterAndSentinelAsTheLeastPrivilegedUser(t *testing.T) {
 
 	sentinels := servers.Sentinel(t, user...)
 	onSentinels := []string{
-		"+hello", "+auth", "+ping", "+subscribe", "+unsubscribe", "+sentinel|get-master-addr-by-name", "+sentinel|sentinels", "+sentinel|replicas",
+		"+hello", "+auth", "+ping", "+subscribe", "+unsubscribe",
+		"+sentinel|get-master-addr-by-name", "+sentinel|sentinels", "+sentinel|replicas",
 	}
 	require.Contains(t, string(doc), strings.Join(onSentinels, " "), "the document tells the same")
 	for _, addr := range sentinels.Addrs {
@@ -213,7 +219,8 @@ func TestClusterAndSentinelAsTheLeastPrivilegedUser(t *testing.T) {
 		require.NoError(t, c.Do(t.Context(), args...).Err())
 		require.NoError(t, c.Close())
 	}
-	opt.Addrs, opt.MasterName, opt.SentinelUsername, opt.SentinelPassword = sentinels.Addrs, sentinels.MasterName, "watcher", "pw"
+	opt.Addrs, opt.MasterName = sentinels.Addrs, sentinels.MasterName
+	opt.SentinelUsername, opt.SentinelPassword = "watcher", "pw"
 	s = open(t, opt)
 	_, err = s.Check(t.Context())
 	require.NoError(t, err)

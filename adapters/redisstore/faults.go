@@ -20,20 +20,21 @@ const (
 	refused outcome = iota
 	// retriable: certainly not executed; it may go through in a moment.
 	retriable
-	// unknown: executed, or not, or yet to be executed.
+	// unknown: it was executed, or not, or is yet to be executed.
 	unknown
-	// broken: the server executed it and met data that are not the store's.
+	// broken: the server executed it and found data that the store did not write.
 	broken
 )
 
 // retriableReplies and refusedReplies are the first words of replies that a server gives
 // instead of executing a command.
 var (
-	retriableReplies = []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK", "BUSY", "NOREPLICAS", "MISCONF", "NOSCRIPT"}
-	refusedReplies   = []string{"OOM", "NOPERM", "NOAUTH", "WRONGPASS", "DENIED", "NOPROTO", "CROSSSLOT"}
+	retriableReplies = []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK",
+		"BUSY", "NOREPLICAS", "MISCONF", "NOSCRIPT"}
+	refusedReplies = []string{"OOM", "NOPERM", "NOAUTH", "WRONGPASS", "DENIED", "NOPROTO", "CROSSSLOT"}
 )
 
-// classify judges an error of one attempt. An error that it does not know is unknown.
+// classify returns what an error of one attempt says. An error that it does not know is unknown.
 func classify(err error) outcome {
 	var reply redis.Error
 	var op *net.OpError
@@ -73,12 +74,12 @@ func classifyReply(text string) outcome {
 	}
 }
 
-// ErrNotExecuted is in the cause of a fault when the operation has certainly changed nothing
-// and never will. Without it, the outcome of an unanswered operation is unknown.
+// ErrNotExecuted is among the causes of a fault when the operation has certainly changed nothing and
+// never will. Without it the outcome of an unanswered operation is unknown.
 var ErrNotExecuted = errors.New("not executed")
 
-// failure is the fault of an operation that was not answered; unsure says that one of its
-// attempts may have been executed.
+// failure returns the fault of an operation that was not answered. unsure says that one of its attempts
+// may have been executed.
 func failure(err error, unsure bool) error {
 	if classify(err) == broken {
 		return fault.Wrap(fault.Internal, err)
@@ -89,11 +90,11 @@ func failure(err error, unsure bool) error {
 	return fault.Wrap(fault.StoreUnavailable, err)
 }
 
-// errReply says that a reply has not the form that its script gives it.
+// errReply says that a reply does not have the form that its script gives it.
 var errReply = errors.New("a reply of an unknown form")
 
 // errUnanswered says that an operation's time was over before its first attempt.
-var errUnanswered = errors.New("no time left for an attempt")
+var errUnanswered = errors.New("no time was left for an attempt")
 
 // isDone reports whether the caller's time is over.
 func isDone(ctx context.Context) bool { return ctx.Err() != nil }

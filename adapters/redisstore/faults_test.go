@@ -17,22 +17,26 @@ import (
 )
 
 // behind returns a server, a store that reaches it through a proxy, and one beside that.
-func behind(t *testing.T, args ...string) (*servers.RedisServer, *servers.FaultProxy, *redisstore.Store, *redisstore.Store) {
+func behind(
+	t *testing.T, args ...string,
+) (r *servers.RedisServer, p *servers.FaultProxy, s, beside *redisstore.Store) {
 	t.Helper()
-	r := servers.Redis(t, append([]string{"--appendonly", "no"}, args...)...)
-	p := servers.Proxy(t, r.Addr)
+	r = servers.Redis(t, append([]string{"--appendonly", "no"}, args...)...)
+	p = servers.Proxy(t, r.Addr)
 	opt := quick(p.Addr)
-	opt.PoolSize = 1 // so that the connection that stands is the one that is used
-	s := open(t, opt)
+	opt.PoolSize = 1 // so that the connection that is open is the one that is used
+	s = open(t, opt)
 	opt.Addrs = []string{r.Addr}
-	beside := open(t, opt)
+	beside = open(t, opt)
 	warm(t, beside)
 	return r, p, s, beside
 }
 
-// during runs op on a connection that stands while the proxy is in trouble, and ends the
-// trouble once the server has executed it.
-func during[A any](t *testing.T, s *redisstore.Store, trouble func(), executed func() bool, after func(), op func() A) A {
+// during calls op on an open connection while the proxy is in trouble, and ends the trouble once the
+// server has executed it.
+func during[A any](
+	t *testing.T, s *redisstore.Store, trouble func(), executed func() bool, after func(), op func() A,
+) A {
 	t.Helper()
 	require.NoError(t, s.Client().Ping(t.Context()).Err())
 	trouble()
@@ -71,7 +75,8 @@ func TestS24_LostReplies(t *testing.T) {
 			require.EqualValues(t, 1, got.Usage.Calls)
 
 			next := answered(t, *load(t, beside, rec), 100<<10)
-			err = during(t, s, trouble, func() bool { return load(t, beside, rec).Status == invocation.Ready }, heal, func() error {
+			isReady := func() bool { return load(t, beside, rec).Status == invocation.Ready }
+			err = during(t, s, trouble, isReady, heal, func() error {
 				_, err := s.Settle(t.Context(), next)
 				return err
 			})

@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// Facts are what a server says of itself, for its operator.
+// Facts are what a server reports of itself, for its operator.
 type Facts struct {
-	// Product is Redis or Valkey, Version as the server says it.
+	// Product is Redis or Valkey; Version is as the server reports it.
 	Product, Version string
-	// Skew is how far the server's clock is ahead of this machine's, as far as the round trip
-	// lets one tell.
+	// Skew is how far the server's clock is ahead of this machine's, as precisely as the round trip
+	// allows.
 	Skew time.Duration
-	// RoundTrip is how long a question takes.
+	// RoundTrip is how long one command takes.
 	RoundTrip time.Duration
 }
 
-// Inspect asks one of the servers, a few times, and returns the quickest answer's facts.
+// Inspect asks one of the servers a few times and returns the facts of the quickest answer, or an error
+// in words for the operator.
 func (s *Store) Inspect(ctx context.Context) (Facts, error) {
 	info, err := s.client.Info(ctx, "server").Result()
 	if err != nil {
@@ -29,7 +30,7 @@ func (s *Store) Inspect(ctx context.Context) (Facts, error) {
 		switch {
 		case name == "redis_version" && f.Version == "":
 			f.Version = value
-		case name == "valkey_version": // which also gives the version of Redis that it is compatible with
+		case name == "valkey_version": // its redis_version is that of the Redis that it is compatible with
 			f.Product, f.Version = "Valkey", value
 		}
 	}

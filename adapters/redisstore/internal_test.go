@@ -6,15 +6,19 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolboundary/toolboundary/domain/evidence"
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
+	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/record"
 )
 
 // reply is an error reply of a server.
@@ -65,14 +69,46 @@ func TestErrorsAreClassified(t *testing.T) {
 
 func TestS23_PartsThatDoNotSayAreReadAgain(t *testing.T) {
 	key := invocation.Key{RunID: "r1", ToolCallID: "call_1"}
-	for _, view := range []ports.View{ports.Head, ports.Answer} {
-		_, whole, err := decode(key, view, nil, nil, nil)
-		require.NoError(t, err, "a record that began between two parts is not corrupt")
-		require.False(t, whole)
+	part := func(text string) *redis.StringCmd { return redis.NewStringResult(text, nil) }
+	answered := invocation.Begin(key, strings.Repeat("o", invocation.OwnerLength), "t", []byte(`{}`))
+	p := evidence.Projection{AgentResult: []byte(`{"a":1}`), Status: evidence.Found}
+	answered, err := answered.Ready([]byte(`[]`), p, limits.Default(), record.EncodedLen)
+	require.NoError(t, err)
+	value, err := record.Encode(answered)
+	require.NoError(t, err)
+	text := string(value)
+	garbage := func(n int) *redis.StringCmd { return part(strings.Repeat("x", n)) }
+	corrupt := record.ErrCorrupt
+	another := part(strings.ReplaceAll(text, "call_1", "call_2"))
+	for name, c := range map[string]struct {
+		view   ports.View
+		parts  parts
+		enough bool
+		err    error
+	}{
+		"a record that began between two commands": {ports.Head, parts{value: part("")}, false, nil},
+		"a head as long as what is read":           {ports.Head, parts{value: garbage(headRead)}, false, nil},
+		"a short value and no record":              {ports.Head, parts{value: garbage(headRead - 1)}, true, corrupt},
+		"another call's record":                    {ports.Head, parts{value: another}, true, corrupt},
+		"an answer longer than what is read":       {ports.Answer, parts{value: part(text), end: part(`1}}`)}, false, nil},
+		"an answer":                                {ports.Answer, parts{value: part(text), end: part(text[20:])}, true, nil},
+		"garbage at the end":                       {ports.Answer, parts{value: part(text), end: garbage(100)}, true, corrupt},
+		"an empty value":                           {ports.Whole, parts{value: part("")}, true, corrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec, enough, err := c.parts.decode(key, c.view)
+			require.Equal(t, c.enough, enough)
+			if !enough {
+				return
+			}
+			require.ErrorIs(t, err, c.err)
+			if c.err != nil {
+				require.Empty(t, rec)
+			} else {
+				require.Equal(t, answered.AgentResult, rec.AgentResult)
+			}
+		})
 	}
-	_, whole, err := decode(key, ports.Whole, nil, nil, nil)
-	require.ErrorIs(t, err, invocation.ErrCorrupt, "an empty value is")
-	require.True(t, whole)
 }
 
 func TestKeysNeverMeetAndShareTheirRunsSlot(t *testing.T) {

@@ -24,9 +24,9 @@ type constants struct {
 	Budget    run.Budget    `json:"budget"`
 }
 
-var errLedger = errors.New("the value is no ledger of this run")
+var errLedger = errors.New("the value is not a ledger of this run")
 
-// placed is something with its place in an order.
+// placed is a value with its place in an order.
 type placed[T any] struct {
 	at    int64
 	value T
@@ -41,7 +41,7 @@ func inOrder[T any](list []placed[T]) []T {
 	return values
 }
 
-// parseLedger makes a run of its ledger's fields, or returns INTERNAL (S23).
+// parseLedger returns the run that the fields of a ledger describe, or INTERNAL (S23).
 func parseLedger(id run.ID, fields map[string]string) (run.Run, error) {
 	r, err := parse(id, fields)
 	if err != nil {
@@ -62,8 +62,11 @@ func parse(id run.ID, fields map[string]string) (run.Run, error) {
 	r := run.Run{
 		ID: id, Incarnation: fields["i"], State: run.State(fields["s"]),
 		CreatedAt: time.UnixMilli(n.field("c")).UTC(), Deadline: time.UnixMilli(n.field("d")).UTC(),
-		TTL: c.TTL.Truncate(time.Millisecond), RecordTTL: c.RecordTTL.Truncate(time.Millisecond), Grants: c.Grants, Budget: c.Budget,
-		Usage: run.Usage{Calls: n.field("n"), Bytes: n.field("b"), Refusals: n.field("f"), CallsPerTool: map[string]int64{}},
+		TTL: c.TTL.Truncate(time.Millisecond), RecordTTL: c.RecordTTL.Truncate(time.Millisecond),
+		Grants: c.Grants, Budget: c.Budget,
+		Usage: run.Usage{
+			Calls: n.field("n"), Bytes: n.field("b"), Refusals: n.field("f"), CallsPerTool: map[string]int64{},
+		},
 	}
 	var calls []placed[string]
 	var refusals []placed[run.Refusal]

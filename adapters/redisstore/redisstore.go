@@ -4,9 +4,12 @@
 // It promises what ports asks of a store, for every process that uses the same Redis, on every
 // execution in which Redis loses no acknowledged write (docs/store.md says when it may). Begin
 // and Settle are one script and one round trip each; times are the server's; a record is one
-// string in the domain's stored form, which no script decodes. It refuses to guess: what it
-// does not know is STORE_UNAVAILABLE, and nothing of Redis (texts, keys, addresses) is in an
-// error that it returns.
+// string in the stored form (ports/record), which no script decodes. It does not guess: what it
+// does not know is STORE_UNAVAILABLE. Nothing of Redis (texts, keys, addresses) is in the text of an
+// error that it returns; causes have it.
+//
+// The client library also logs, to standard error and with addresses, and has one logger for the
+// whole process. So whoever owns the process decides: logging.Disable of go-redis turns it off.
 package redisstore
 
 import (
@@ -19,8 +22,8 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 )
 
-// Store keeps runs, records and refusals in Redis, and tells of ended runs. Make one with New;
-// it is safe for concurrent use.
+// Store keeps runs, records and refusals in Redis and tells watchers of ended runs. Make one with
+// New; it is safe for concurrent use.
 type Store struct {
 	client   redis.UniversalClient
 	keys     keys
@@ -40,11 +43,8 @@ var (
 	_ ports.Cancellations = (*Store)(nil)
 )
 
-// New returns a store on the servers of the options, or an error that names an option that is
-// wrong. It connects to nothing: see Check.
-//
-// The client library logs addresses and commands through one logger of the whole process, which
-// main should replace: see redis.SetLogger.
+// New returns a store on the servers of the options, or an error that names an option that is not
+// valid. It makes no connection: see Check.
 func New(opt Options) (*Store, error) {
 	opt = opt.WithDefaults()
 	if err := opt.check(); err != nil {
@@ -63,8 +63,8 @@ func New(opt Options) (*Store, error) {
 	return s, nil
 }
 
-// Close ends what the store runs in the background and closes its connections. The store must
-// not be used afterwards.
+// Close stops what runs in the background and closes the connections. The store must not be used
+// afterwards.
 func (s *Store) Close() error {
 	s.stop()
 	s.running.Wait()

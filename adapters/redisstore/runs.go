@@ -13,34 +13,33 @@ import (
 	"github.com/toolboundary/toolboundary/domain/run"
 )
 
-// grace is how much longer than its last possible record a run is kept: longer than an agent
-// token outlives the deadline, so that no token ever meets another run of the same id.
-const grace = 15 * time.Minute
-
 // Open implements ports.Runs: one round trip.
 func (s *Store) Open(ctx context.Context, r run.Run) (run.Run, error) {
-	constant, err := json.Marshal(constants{ID: r.ID, TTL: r.TTL, RecordTTL: r.RecordTTL, Grants: r.Grants, Budget: r.Budget})
+	constant, err := json.Marshal(constants{
+		ID: r.ID, TTL: r.TTL, RecordTTL: r.RecordTTL, Grants: r.Grants, Budget: r.Budget,
+	})
 	if err != nil {
 		return run.Run{}, fault.Wrap(fault.Internal, err)
 	}
+	afterDeadline := r.Forgotten().Sub(r.Deadline)
 	args := []any{
-		r.Incarnation, r.TTL.Milliseconds(), r.RecordTTL.Milliseconds(), grace.Milliseconds(), constant,
+		r.Incarnation, r.TTL.Milliseconds(), r.RecordTTL.Milliseconds(), afterDeadline.Milliseconds(), constant,
 		r.Budget.MaxCalls, r.Budget.MaxBytes, r.Budget.MaxRefusals,
 	}
 	for tool, most := range r.Budget.MaxCallsPerTool {
 		args = append(args, tool, most)
 	}
-	a, _, err := s.run(ctx, call{script: openScript, keys: []string{s.keys.run(r.ID)}, args: args}, nil)
+	a, _, err := s.execute(ctx, call{script: openScript, keys: []string{s.keys.run(r.ID)}, args: args}, nil)
 	return opened(r.ID, a, err)
 }
 
 // Find implements ports.Runs: one round trip.
 func (s *Store) Find(ctx context.Context, id run.ID) (run.Run, error) {
-	_, cmds, err := s.reads(ctx, id, func(p redis.Pipeliner) { p.HGetAll(ctx, s.keys.run(id)) })
-	if err != nil {
+	var ledger *redis.MapStringStringCmd
+	if _, err := s.reads(ctx, id, func(p redis.Pipeliner) { ledger = p.HGetAll(ctx, s.keys.run(id)) }); err != nil {
 		return run.Run{}, err
 	}
-	fields, err := cmds[0].(*redis.MapStringStringCmd).Result()
+	fields, err := ledger.Result()
 	switch {
 	case err != nil:
 		return run.Run{}, fault.Wrap(fault.Internal, err)
@@ -52,7 +51,7 @@ func (s *Store) Find(ctx context.Context, id run.ID) (run.Run, error) {
 
 // End implements ports.Runs: one round trip, in which the end is also published.
 func (s *Store) End(ctx context.Context, id run.ID, to run.State) (run.Run, error) {
-	a, _, err := s.run(ctx, call{
+	a, _, err := s.execute(ctx, call{
 		script: endScript, keys: []string{s.keys.run(id)}, args: []any{string(to), s.keys.channel(), string(id)},
 	}, nil)
 	return opened(id, a, err)
@@ -64,7 +63,7 @@ func opened(id run.ID, a answer, err error) (run.Run, error) {
 		return run.Run{}, err
 	}
 	if a.code != "OK" {
-		return run.Run{}, verdict(a)
+		return run.Run{}, faultOf(a)
 	}
 	fields := map[string]string{}
 	if len(a.rest) == 1 {
@@ -79,7 +78,7 @@ func opened(id run.ID, a answer, err error) (run.Run, error) {
 
 // Refuse implements ports.Refusals: one round trip.
 func (s *Store) Refuse(ctx context.Context, id run.ID, incarnation string, entry run.Refusal, counts bool) error {
-	entry.At = time.Time{} // the script notes the time
+	entry.At = time.Time{} // the script adds the time
 	line, err := json.Marshal(entry)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err)
@@ -91,15 +90,15 @@ func (s *Store) Refuse(ctx context.Context, id run.ID, incarnation string, entry
 	if counts {
 		counted = 1
 	}
-	a, _, err := s.run(ctx, call{
+	a, _, err := s.execute(ctx, call{
 		script: refuseScript, keys: []string{s.keys.run(id)},
 		args: []any{incarnation, counted, line, run.MaxRefusalLog, token, 0},
-	}, func(c *call) { c.args = append(c.args[:5:5], 1) }) // look for the token: it may be logged already
+	}, func(c *call) { c.args = append(c.args[:5:5], 1) }) // look for the token: this refusal may be in the log
 	if err != nil {
 		return err
 	}
 	if a.code != "OK" {
-		return verdict(a)
+		return faultOf(a)
 	}
 	return nil
 }

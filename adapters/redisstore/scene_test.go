@@ -21,11 +21,14 @@ import (
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/record"
 )
 
 // quick are options of a store that gives up soon.
 func quick(addrs ...string) redisstore.Options {
-	return redisstore.Options{Addrs: addrs, KeyPrefix: freshPrefix(), Patience: 1500 * time.Millisecond, Try: 300 * time.Millisecond}
+	return redisstore.Options{
+		Addrs: addrs, KeyPrefix: freshPrefix(), Patience: 1500 * time.Millisecond, Try: 300 * time.Millisecond,
+	}
 }
 
 // patient are options of a store that never gives up while a test runs.
@@ -93,9 +96,18 @@ var huge = limits.Limits{Request: 1 << 30, Raw: 1 << 30, Record: 1 << 30, AgentR
 func answered(t testing.TB, rec invocation.Record, n int) invocation.Record {
 	t.Helper()
 	raw := json.RawMessage(`"` + strings.Repeat("r", n-2) + `"`)
-	next, err := rec.Ready(raw, evidence.Projection{AgentResult: json.RawMessage(`{"returned":1}`), Status: evidence.Found}, huge)
+	p := evidence.Projection{AgentResult: json.RawMessage(`{"returned":1}`), Status: evidence.Found}
+	next, err := rec.Ready(raw, p, huge, record.EncodedLen)
 	require.NoError(t, err)
 	return next
+}
+
+// encode returns the stored form of a record.
+func encode(t testing.TB, rec invocation.Record) []byte {
+	t.Helper()
+	value, err := record.Encode(rec)
+	require.NoError(t, err)
+	return value
 }
 
 // load returns what another process finds, nil for nothing.
@@ -113,7 +125,10 @@ func load(t testing.TB, s *redisstore.Store, rec invocation.Record) *invocation.
 
 // secrets are words of Redis, of the network and of the test's own keys and values; none may
 // be in the text of an error.
-var secrets = []string{"redis", "127.0.0.1", "dial", "tcp", "EOF", "script", "OOM", "WRONGTYPE", "NOSCRIPT", "READONLY", "timeout", "toolboundary:", "call_", "refused"}
+var secrets = []string{
+	"redis", "127.0.0.1", "dial", "tcp", "EOF", "script", "OOM", "WRONGTYPE", "NOSCRIPT", "READONLY", "timeout",
+	"toolboundary:", "call_", "refused",
+}
 
 // requireFault requires a fault with this code and no word of what is behind it.
 func requireFault(t testing.TB, code fault.Code, err error) {
@@ -129,7 +144,7 @@ func requireFault(t testing.TB, code fault.Code, err error) {
 	require.Equal(t, fault.New(code).Error(), err.Error())
 }
 
-// eventually polls until ok; the bound is no measure of how fast it comes.
+// eventually polls until ok. The bound only ends a test that fails.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for limit := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {

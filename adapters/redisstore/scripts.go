@@ -4,9 +4,6 @@ import (
 	"crypto/sha1"
 	_ "embed" // the scripts
 	"encoding/hex"
-	"fmt"
-
-	"github.com/toolboundary/toolboundary/domain/invocation"
 )
 
 //go:embed lua/lib.lua
@@ -36,10 +33,10 @@ var refuseText string
 //go:embed lua/ended.lua
 var endedText string
 
-// nowText is the time of the server that keeps a key. It is short enough to be sent each time.
+// nowText returns the time of the server that keeps a key. It is short enough to be sent each time.
 const nowText = "#!lua flags=no-writes\nreturn redis.call('TIME')"
 
-// A script that may write although the server is out of memory says so: it ends things.
+// The scripts. One that ends something may write although the server is out of memory, and says so.
 var (
 	openScript   = newScript("", openText)
 	endScript    = newScript("allow-oom", endText)
@@ -54,16 +51,13 @@ var (
 // script is a script and the name under which servers cache it.
 type script struct{ text, sha string }
 
-// newScript puts flags, the layout of a record's head and the library before the text.
+// newScript puts flags, the layout of a stored record and the library before the text.
 func newScript(flags, text string) script {
 	shebang := "#!lua"
 	if flags != "" {
 		shebang += " flags=" + flags
 	}
-	layout := fmt.Sprintf("local STARTED_AT, COMPLETED_AT, LEASE_UNTIL, TIME_LENGTH, OWNER_END, OWNER_LENGTH, HEAD_END = %d, %d, %d, %d, %d, %d, %d\n",
-		invocation.StartedAtOffset, invocation.CompletedAtOffset, invocation.LeaseUntilOffset, invocation.TimeLength,
-		invocation.OwnerEnd, invocation.OwnerLength, invocation.HeadEnd)
-	whole := shebang + "\n" + layout + library + text
+	whole := shebang + "\n" + stored.lua() + library + text
 	sum := sha1.Sum([]byte(whole)) // the name that Redis gives it, not a signature
 	return script{whole, hex.EncodeToString(sum[:])}
 }

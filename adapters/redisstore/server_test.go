@@ -43,7 +43,9 @@ func TestS24_OutOfMemory(t *testing.T) {
 	require.Equal(t, before, after, "nothing was charged")
 
 	// What ends things works although memory is full.
-	eventually(t, "lost executions are settled", func() bool { return load(t, s, short.Record).ErrorCode == fault.ExecutionLost })
+	eventually(t, "lost executions are settled", func() bool {
+		return load(t, s, short.Record).ErrorCode == fault.ExecutionLost
+	})
 	_, err = s.End(t.Context(), "r1", run.Cancelled)
 	require.NoError(t, err)
 
@@ -152,7 +154,7 @@ func TestS23_ForeignValues(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 
-	// Ledgers that are none.
+	// Values that are not ledgers.
 	for i, spoil := range []func(key string) error{
 		func(key string) error { return c.Set(t.Context(), key, "text", 0).Err() },
 		func(key string) error { return c.HSet(t.Context(), key, "j", "{").Err() },

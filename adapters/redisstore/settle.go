@@ -8,10 +8,11 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/record"
 )
 
-// Settle implements ports.Invocations: one round trip. Only a settlement that its run's end or
-// budget turns into an error takes another: the script says what is needed and writes nothing.
+// Settle implements ports.Invocations: one round trip. A settlement that its run's end or budget turns
+// into an error takes another: the script writes nothing and says what is needed.
 func (s *Store) Settle(ctx context.Context, next invocation.Record) (invocation.Record, error) {
 	if next.Status != invocation.Ready && next.Status != invocation.Error {
 		return invocation.Record{}, fault.New(fault.Internal)
@@ -19,16 +20,20 @@ func (s *Store) Settle(ctx context.Context, next invocation.Record) (invocation.
 	if len(next.Owner) != invocation.OwnerLength || len(next.Digest) != invocation.OwnerLength {
 		return invocation.Record{}, fault.Wrap(fault.Internal, errOwner)
 	}
-	// An end of the run comes before or after its deadline, and bytes run out once: what is
-	// needed changes twice at most.
+	// A run ends before or at its deadline, and its bytes run out once: what is needed changes twice
+	// at most.
 	value, need := next, fault.Code("")
 	for range 4 {
-		a, _, err := s.run(ctx, call{
+		encoded, err := record.Encode(value)
+		if err != nil {
+			return invocation.Record{}, fault.Wrap(fault.Internal, err)
+		}
+		a, _, err := s.execute(ctx, call{
 			script: settleScript,
 			keys:   []string{s.keys.run(next.RunID), s.keys.record(next.RunID, next.ToolCallID)},
-			args: []any{next.Owner, next.ToolCallID, next.Digest, string(next.Status), next.Sizes.RawResponse, next.Sizes.AgentResult,
-				string(need)},
-			value: value.Encode(),
+			args: []any{next.Owner, next.ToolCallID, next.Digest, string(next.Status),
+				next.Sizes.RawResponse, next.Sizes.AgentResult, string(need)},
+			value: encoded,
 			stage: s.keys.staged(next.RunID, next.Owner, value.Digest),
 		}, nil)
 		if err != nil {
@@ -41,17 +46,16 @@ func (s *Store) Settle(ctx context.Context, next invocation.Record) (invocation.
 			return s.repeated(ctx, next)
 		case "NEEDED":
 			need = fault.Code(a.str(0))
-			value = instead(next, need)
+			value = replacement(next, need)
 		default:
-			return invocation.Record{}, verdict(a)
+			return invocation.Record{}, faultOf(a)
 		}
 	}
 	return invocation.Record{}, fault.Wrap(fault.StoreUnavailable, errUnanswered)
 }
 
-// instead returns what is stored in the place of a settlement, for the code that the store
-// gives.
-func instead(next invocation.Record, need fault.Code) invocation.Record {
+// replacement returns what is stored instead of a settlement, for the code that the script names.
+func replacement(next invocation.Record, need fault.Code) invocation.Record {
 	switch need {
 	case "":
 		return next
@@ -62,6 +66,7 @@ func instead(next invocation.Record, need fault.Code) invocation.Record {
 	}
 }
 
+// settled reads the answer to a settlement that was stored.
 func settled(rec invocation.Record, a answer) (invocation.Record, error) {
 	if a.str(0) != rec.Owner {
 		return invocation.Record{}, fault.Wrap(fault.StoreUnavailable, errReply)
@@ -75,13 +80,13 @@ func settled(rec invocation.Record, a answer) (invocation.Record, error) {
 	return rec, nil
 }
 
-// errUnread says that a settlement that stands could not be read back.
+// errUnread says that a settlement was made but its record could not be read.
 var errUnread = errors.New("the settled record could not be read")
 
-// repeated returns the record that this settlement has made already.
+// repeated returns the record of a settlement that was made before.
 func (s *Store) repeated(ctx context.Context, next invocation.Record) (invocation.Record, error) {
 	found, err := s.Load(ctx, next.RunID, ports.Whole, next.ToolCallID)
-	if err != nil { // the read changed nothing, but the settlement did
+	if err != nil { // not the read's own fault, which says that nothing was changed
 		return invocation.Record{}, fault.Wrap(fault.StoreUnavailable, errUnread)
 	}
 	f, ok := found[next.ToolCallID]

@@ -54,7 +54,8 @@ func TestS24_SentinelFailover(t *testing.T) {
 		watched <- s.Watch(ctx, func(id run.ID) { ended <- id }, func() { subscribed <- struct{}{} })
 	}()
 	<-subscribed
-	require.EqualValues(t, 1, s.Client().(*redis.Client).Wait(t.Context(), 1, 5*time.Second).Val(), "the replica has it all")
+	replicas := s.Client().(*redis.Client).Wait(t.Context(), 1, 5*time.Second).Val()
+	require.EqualValues(t, 1, replicas, "the replica has it all")
 
 	old := group.Master(t)
 	old.Kill(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/toolboundary/toolboundary/domain/run"
 )
 
-// pingInterval is how long a subscription may be silent before the server is asked whether it
-// is still there; it has as long again to answer.
+// pingInterval is how long a subscription may be silent before the server is asked whether it is still
+// there. It has the same time to answer.
 const pingInterval = time.Second
 
 // Watch implements ports.Cancellations. It returns nil when ctx is done; until then it
@@ -29,8 +29,8 @@ func (s *Store) Watch(ctx context.Context, ended func(run.ID), subscribed func()
 	return nil
 }
 
-// watchOnce keeps one subscription until it breaks, and reports whether it stood.
-func (s *Store) watchOnce(ctx context.Context, ended func(run.ID), subscribed func()) (stood bool) {
+// watchOnce keeps one subscription until it breaks, and reports whether the server had accepted it.
+func (s *Store) watchOnce(ctx context.Context, ended func(run.ID), subscribed func()) (accepted bool) {
 	sub := s.client.Subscribe(ctx, s.keys.channel())
 	defer sub.Close()
 	defer context.AfterFunc(ctx, func() { _ = sub.Close() })() // ends a read that waits
@@ -43,14 +43,14 @@ func (s *Store) watchOnce(ctx context.Context, ended func(run.ID), subscribed fu
 		case errors.As(err, &timeout) && timeout.Timeout() && !asked && !isDone(ctx):
 			asked = true
 			if sub.Ping(ctx) != nil {
-				return stood
+				return accepted
 			}
 		default:
-			return stood
+			return accepted
 		}
 		switch m := message.(type) {
 		case *redis.Subscription:
-			stood = true
+			accepted = true
 			subscribed()
 		case *redis.Message:
 			ended(run.ID(m.Payload))
@@ -58,8 +58,8 @@ func (s *Store) watchOnce(ctx context.Context, ended func(run.ID), subscribed fu
 	}
 }
 
-// Ended implements ports.Cancellations: one round trip, and one more when a server has not met
-// the script yet.
+// Ended implements ports.Cancellations: one round trip, and one more when a server does not know the
+// script yet.
 func (s *Store) Ended(ctx context.Context, ids ...run.ID) (map[run.ID]fault.Code, error) {
 	over := map[run.ID]fault.Code{}
 	if len(ids) == 0 {
@@ -80,8 +80,8 @@ func (s *Store) Ended(ctx context.Context, ids ...run.ID) (map[run.ID]fault.Code
 	return over, failure(err, false)
 }
 
-// askEnded asks every server and puts what they say into over. It first takes the script for known,
-// and sends its text to where no answer came from.
+// askEnded asks every server and puts what they say into over. It first assumes that they know the
+// script, and sends its text to those that did not answer.
 func (s *Store) askEnded(ctx context.Context, ids []run.ID, over map[run.ID]fault.Code) (err error) {
 	for _, verb := range [...]struct{ name, text string }{{"evalsha", endedScript.sha}, {"eval", endedScript.text}} {
 		if ids, err = s.tryEnded(ctx, verb.name, verb.text, ids, over); err == nil {

@@ -1,5 +1,5 @@
-// Package invocation holds the canonical record of one tool call: its key, its life
-// PROJECTING → READY | ERROR, and its stored form.
+// Package invocation holds the canonical record of one tool call: its key and its life,
+// PROJECTING → READY | ERROR. Package ports/record is its stored form.
 package invocation
 
 import (
@@ -27,9 +27,6 @@ const (
 	Error      Status = "ERROR"
 )
 
-// SchemaVersion is the version of the stored form.
-const SchemaVersion = 1
-
 // OwnerLength is the length in bytes of an owner token and of a digest: 128 bits in base64url.
 const OwnerLength = 22
 
@@ -45,7 +42,7 @@ type Record struct {
 	// Owner is the token of the execution that may settle the record: OwnerLength bytes of
 	// base64url, chosen afresh for each execution.
 	Owner string
-	// Digest identifies a settlement's content; empty while PROJECTING.
+	// Digest identifies a settlement's content; it is empty while PROJECTING.
 	Digest     string
 	RunID      run.ID
 	ToolCallID string
@@ -59,9 +56,9 @@ type Record struct {
 	// milliseconds; stores set them. CompletedAt is zero while PROJECTING.
 	StartedAt, CompletedAt, LeaseUntil time.Time
 	// Request, RawResponse and AgentResult are JSON, kept byte for byte (S15). RawResponse and
-	// AgentResult are nil when there is none.
+	// AgentResult are nil while there is no such body.
 	Request, RawResponse, AgentResult json.RawMessage
-	// Sizes are the lengths of the three; they stand also in a record loaded without bodies.
+	// Sizes are the lengths of the three, also in a record that is loaded without them.
 	Sizes Sizes
 }
 
@@ -72,10 +69,17 @@ type Sizes struct {
 	AgentResult int `json:"agent_result"`
 }
 
-// CheckToolCallID returns TOOL_CALL_ID_INVALID unless the id is 1 to 1024 bytes, each 0x21 to
-// 0x7E except quotes and backslash, and neither "." nor ".." (S01).
+// The most bytes of parts of a record: a tool call id, and reason and detail of an error.
+const (
+	MaxToolCallID = 1 << 10
+	MaxReason     = 64
+	MaxDetail     = 1 << 10
+)
+
+// CheckToolCallID returns TOOL_CALL_ID_INVALID unless the id is 1 to MaxToolCallID bytes, each
+// 0x21 to 0x7E except quotes and backslash, and neither "." nor ".." (S01).
 func CheckToolCallID(id string) error {
-	if len(id) < 1 || len(id) > 1024 || id == "." || id == ".." {
+	if len(id) < 1 || len(id) > MaxToolCallID || id == "." || id == ".." {
 		return fault.New(fault.ToolCallIDInvalid)
 	}
 	for i := range len(id) {
@@ -86,7 +90,7 @@ func CheckToolCallID(id string) error {
 	return nil
 }
 
-// Begin returns the PROJECTING record of a call that is about to run (S10).
+// Begin returns the PROJECTING record of a call that is about to be executed (S10).
 func Begin(key Key, owner, toolName string, request json.RawMessage) Record {
 	return Record{
 		Status: Projecting, Owner: owner, RunID: key.RunID, ToolCallID: key.ToolCallID, ToolName: toolName,
@@ -102,13 +106,17 @@ func (r Record) Referencable() bool {
 	return r.Status == Ready && (r.EvidenceStatus == evidence.Found || r.EvidenceStatus == evidence.None)
 }
 
-// Bytes returns what the record's answer charges to the run: raw and agent bytes.
+// Bytes returns the bytes that settling the record charges to its run: raw response and agent result.
 func (r Record) Bytes() int64 { return int64(r.Sizes.RawResponse + r.Sizes.AgentResult) }
 
-// Ready returns the record with its answer, or the fault that the call must end with: an
-// INTERNAL for a record that is not PROJECTING, PROJECTION_FAILED for a projection that is
-// not one (S13), RESULT_TOO_LARGE for bytes over a limit (S20–S22).
-func (r Record) Ready(raw json.RawMessage, p evidence.Projection, l limits.Limits) (Record, error) {
+// Size returns the bytes that a record takes where it is kept. The domain does not know that form:
+// whoever applies the record limit passes the measure, record.EncodedLen of ports/record.
+type Size func(Record) int
+
+// Ready returns the record with its answer, or the fault that the call must end with: INTERNAL
+// for a record that is not PROJECTING, PROJECTION_FAILED for a projection that is not valid
+// (S13), RESULT_TOO_LARGE for bytes over a limit (S20–S22).
+func (r Record) Ready(raw json.RawMessage, p evidence.Projection, l limits.Limits, size Size) (Record, error) {
 	if r.Status != Projecting {
 		return r, fault.New(fault.Internal)
 	}
@@ -121,31 +129,36 @@ func (r Record) Ready(raw json.RawMessage, p evidence.Projection, l limits.Limit
 	if err := limits.Check(len(p.AgentResult), l.AgentResult, fault.ResultTooLarge); err != nil {
 		return r, err
 	}
-	r.Status, r.EvidenceStatus = Ready, p.Status
-	r.RawResponse, r.AgentResult = raw, p.AgentResult
-	r.Sizes.RawResponse, r.Sizes.AgentResult = len(raw), len(p.AgentResult)
-	if limits.Check(r.EncodedLen(), l.Record, fault.ResultTooLarge) != nil {
-		return r, fault.Because(fault.ResultTooLarge, RecordOverflow, "")
+	next := r
+	next.Status, next.EvidenceStatus = Ready, p.Status
+	next.RawResponse, next.AgentResult = raw, p.AgentResult
+	next.Sizes.RawResponse, next.Sizes.AgentResult = len(raw), len(p.AgentResult)
+	next = next.sealed()
+	if limits.Check(size(next), l.Record, fault.ResultTooLarge) != nil {
+		return r, fault.Because(fault.ResultTooLarge, recordOverflow, "")
 	}
-	return r.sealed(), nil
+	return next, nil
 }
 
-// RecordOverflow is the reason of a RESULT_TOO_LARGE whose parts are within their limits while
-// the whole record is not; its raw response is dropped and the request kept (S22).
-const RecordOverflow = "RECORD"
+// recordOverflow is the reason of a RESULT_TOO_LARGE whose parts are within their limits while the
+// whole record is not. Its raw response is dropped and the request kept (S22).
+const recordOverflow = "RECORD"
 
-// Failed returns the record in ERROR with the fault's code, reason and detail. raw, when not
-// nil, is kept for the harness if the whole record stays within its limit, else dropped whole.
-func (r Record) Failed(cause error, raw json.RawMessage, l limits.Limits) Record {
+// Failed returns the record in ERROR with the fault's code, reason and detail, and without a raw
+// response. A code that is not on the list is INTERNAL.
+func (r Record) Failed(cause error) Record { return r.failed(fault.Of(cause), nil) }
+
+// FailedWithRaw is Failed for a call that has a raw response. It is kept for the harness if it and
+// the whole record stay within their limits, else dropped whole (S22).
+func (r Record) FailedWithRaw(raw json.RawMessage, cause error, l limits.Limits, size Size) Record {
 	f := fault.Of(cause)
-	if f.Code == fault.ResultTooLarge && f.Reason == RecordOverflow {
-		raw = nil
+	if f.Code == fault.ResultTooLarge && f.Reason == recordOverflow || len(raw) > int(l.Raw) {
+		return r.failed(f, nil)
 	}
-	e := r.failed(f, raw)
-	if raw != nil && (len(raw) > int(l.Raw) || e.EncodedLen() > int(l.Record)) {
-		e = r.failed(f, nil)
+	if kept := r.failed(f, raw); size(kept) <= int(l.Record) {
+		return kept
 	}
-	return e
+	return r.failed(f, nil)
 }
 
 // Interrupted returns what a READY record becomes when its run ended before it was settled:
@@ -161,13 +174,16 @@ func (r Record) Lost() Record { return r.failed(fault.New(fault.ExecutionLost), 
 
 func (r Record) failed(f *fault.Error, raw json.RawMessage) Record {
 	r.Status, r.EvidenceStatus = Error, evidence.Error
+	if !f.Code.Known() {
+		f = fault.New(fault.Internal)
+	}
 	r.ErrorCode, r.ErrorReason, r.ErrorDetail = f.Code, clip(f.Reason, MaxReason), clip(f.Detail, MaxDetail)
 	r.RawResponse, r.AgentResult = raw, nil
 	r.Sizes.RawResponse, r.Sizes.AgentResult = len(raw), 0
 	return r.sealed()
 }
 
-// sealed sets the digest over everything that the settlement says.
+// sealed returns the record with the digest of everything that the settlement says.
 func (r Record) sealed() Record {
 	h := sha256.New()
 	for _, part := range [][]byte{

@@ -2,12 +2,12 @@ package invocation_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/toolboundary/toolboundary/domain/evidence"
 	"github.com/toolboundary/toolboundary/domain/fault"
@@ -17,79 +17,38 @@ import (
 
 var owner = strings.Repeat("o", invocation.OwnerLength)
 
+// size measures a record as a store might: its bodies and something for the rest.
+func size(r invocation.Record) int {
+	return 100 + len(r.Request) + len(r.RawResponse) + len(r.AgentResult)
+}
+
 func begun(request string) invocation.Record {
 	return invocation.Begin(invocation.Key{RunID: "r1", ToolCallID: "call_1"}, owner, "fake", json.RawMessage(request))
 }
 
 func TestS01_ToolCallID(t *testing.T) {
 	for id, ok := range map[string]bool{
-		"call_0": true, "toolu_01A": true, "functions.query:0": true, strings.Repeat("a", 1024): true, "~!#{}[]": true,
+		"call_0": true, "toolu_01A": true, "functions.query:0": true, "!": true, "~!#{}[]": true,
+		strings.Repeat("a", invocation.MaxToolCallID): true,
 		"": false, " ": false, "a b": false, "a\n": false, "a\"": false, "a'": false, `a\`: false, ".": false, "..": false,
-		"é": false, "\x7f": false, strings.Repeat("a", 1025): false,
+		"é": false, "\x7f": false, strings.Repeat("a", invocation.MaxToolCallID+1): false,
 	} {
-		require.Equal(t, ok, invocation.CheckToolCallID(id) == nil, "%q", id)
-	}
-}
-
-func TestS15_EncodeDecodeIsIdentity(t *testing.T) {
-	text := rapid.StringMatching(`[ -~é\t\n"]{0,40}`)
-	body := rapid.Custom(func(t *rapid.T) json.RawMessage {
-		b, err := json.Marshal(map[string]any{"a": text.Draw(t, "text"), "n": rapid.Int64().Draw(t, "n")})
-		require.NoError(t, err)
-		return append(json.RawMessage(" "), b...) // a leading blank shows that nothing is re-encoded
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		r := begun("")
-		r.Request = body.Draw(t, "request")
-		r.Sizes.Request = len(r.Request)
-		r.StartedAt = time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "at")).UTC()
-		switch rapid.IntRange(0, 2).Draw(t, "status") {
-		case 0:
-			r.LeaseUntil = r.StartedAt.Add(time.Second)
-		case 1:
-			var err error
-			r, err = r.Ready(body.Draw(t, "raw"), evidence.Projection{AgentResult: body.Draw(t, "agent"), Status: evidence.None}, limits.Default())
-			require.NoError(t, err)
-		case 2:
-			r = r.Failed(fault.Because(fault.ExecutionFailed, "NOT_GROUPED", text.Draw(t, "detail")), body.Draw(t, "raw"), limits.Default())
-		}
-		value := r.Encode()
-		require.True(t, json.Valid(value), "%s", value)
-		require.Len(t, value, r.EncodedLen())
-		require.Equal(t, invocation.OwnerHead(r.Status, owner), string(value[:invocation.OwnerEnd]))
-		require.Equal(t, invocation.Time(r.StartedAt), string(value[invocation.StartedAtOffset:][:invocation.TimeLength]))
-		require.Equal(t, invocation.Time(r.CompletedAt), string(value[invocation.CompletedAtOffset:][:invocation.TimeLength]))
-		require.Equal(t, invocation.Time(r.LeaseUntil), string(value[invocation.LeaseUntilOffset:][:invocation.TimeLength]))
-		back, err := invocation.Decode(value)
-		require.NoError(t, err)
-		require.Equal(t, r, back)
-		head, err := invocation.DecodeHead(value[:min(len(value), invocation.MaxHead)])
-		require.NoError(t, err)
-		r.Request, r.RawResponse, r.AgentResult = nil, nil, nil
-		require.Equal(t, r, head)
-	})
-}
-
-func TestS23_CorruptIsNeverARecord(t *testing.T) {
-	good := begun(`{"a":1}`).Encode()
-	_, err := invocation.Decode(good)
-	require.NoError(t, err)
-	for cut := range good {
-		_, err := invocation.Decode(good[:cut])
-		require.ErrorIs(t, err, invocation.ErrCorrupt, "cut at %d", cut)
-	}
-	for _, bad := range []string{"", "null", "{}", strings.Replace(string(good), "PROJECTING", "READY     ", 1),
-		strings.Replace(string(good), `"schema":1`, `"schema":2`, 1), string(good) + " "} {
-		_, err := invocation.Decode([]byte(bad))
-		require.ErrorIs(t, err, invocation.ErrCorrupt, "%s", bad)
+		t.Run(fmt.Sprintf("%.20q", id), func(t *testing.T) {
+			err := invocation.CheckToolCallID(id)
+			if ok {
+				require.NoError(t, err)
+			} else {
+				require.Equal(t, fault.ToolCallIDInvalid, fault.CodeOf(err))
+			}
+		})
 	}
 }
 
 func TestS14_TerminalIsFinal(t *testing.T) {
 	p := evidence.Projection{AgentResult: json.RawMessage(`{}`), Status: evidence.Found}
-	ready, err := begun(`{}`).Ready(json.RawMessage(`1`), p, limits.Default())
+	ready, err := begun(`{}`).Ready(json.RawMessage(`1`), p, limits.Default(), size)
 	require.NoError(t, err)
-	_, err = ready.Ready(json.RawMessage(`1`), p, limits.Default())
+	_, err = ready.Ready(json.RawMessage(`1`), p, limits.Default(), size)
 	require.Equal(t, fault.Internal, fault.CodeOf(err))
 
 	late := ready.Interrupted(fault.RunDeadlineExceeded)
@@ -99,46 +58,138 @@ func TestS14_TerminalIsFinal(t *testing.T) {
 	require.Nil(t, late.AgentResult)
 	require.False(t, late.Referencable())
 	require.NotEqual(t, ready.Digest, late.Digest)
+
+	spent := ready.Exhausted()
+	require.Equal(t, fault.RunBytesExhausted, spent.ErrorCode)
+	require.Nil(t, spent.RawResponse)
+	require.Zero(t, spent.Bytes(), "what was not kept is not charged")
 }
 
 func TestS13_ReadyNeedsEvidence(t *testing.T) {
-	for _, p := range []evidence.Projection{
-		{AgentResult: json.RawMessage(`{}`), Status: evidence.Error}, {AgentResult: json.RawMessage(`{}`)},
-		{AgentResult: json.RawMessage(`{}`), Status: "EVIDENCE"}, {Status: evidence.Found}, {AgentResult: json.RawMessage(`{`), Status: evidence.Found},
+	for name, p := range map[string]evidence.Projection{
+		"an error":       {AgentResult: json.RawMessage(`{}`), Status: evidence.Error},
+		"no status":      {AgentResult: json.RawMessage(`{}`)},
+		"another status": {AgentResult: json.RawMessage(`{}`), Status: "EVIDENCE"},
+		"no result":      {Status: evidence.Found},
+		"no JSON":        {AgentResult: json.RawMessage(`{`), Status: evidence.Found},
 	} {
-		_, err := begun(`{}`).Ready(json.RawMessage(`1`), p, limits.Default())
-		require.Equal(t, fault.ProjectionFailed, fault.CodeOf(err), "%v", p)
+		t.Run(name, func(t *testing.T) {
+			_, err := begun(`{}`).Ready(json.RawMessage(`1`), p, limits.Default(), size)
+			require.Equal(t, fault.ProjectionFailed, fault.CodeOf(err))
+		})
 	}
 }
 
-func TestS22_ExactlyAtTheLimitPasses(t *testing.T) {
+// free are limits that nothing reaches.
+var free = limits.Limits{Request: 1 << 20, Raw: 1 << 20, Record: 1 << 20, AgentResult: 1 << 20}
+
+func TestS20_S22_AnAnswerAtItsLimitsPassesOneByteMoreDoesNot(t *testing.T) {
 	raw, agent := json.RawMessage(`"ééé"`), json.RawMessage(`{"a":"é"}`)
 	p := evidence.Projection{AgentResult: agent, Status: evidence.Found}
-	free := limits.Limits{Request: 1 << 20, Raw: 1 << 20, Record: 1 << 20, AgentResult: 1 << 20}
-	whole, err := begun(`{}`).Ready(raw, p, free)
-	require.NoError(t, err)
-	for name, at := range map[string]func(l *limits.Limits, less int){
-		"raw":    func(l *limits.Limits, less int) { l.Raw = limits.RawBytes(len(raw) - less) },
-		"agent":  func(l *limits.Limits, less int) { l.AgentResult = limits.AgentBytes(len(agent) - less) },
-		"record": func(l *limits.Limits, less int) { l.Record = limits.RecordBytes(whole.EncodedLen() - less) },
+	for name, c := range map[string]struct {
+		at     func(l *limits.Limits, less int)
+		reason string
+	}{
+		"raw":   {func(l *limits.Limits, less int) { l.Raw = limits.RawBytes(len(raw) - less) }, ""},
+		"agent": {func(l *limits.Limits, less int) { l.AgentResult = limits.AgentBytes(len(agent) - less) }, ""},
+		"record": {func(l *limits.Limits, less int) {
+			l.Record = limits.RecordBytes(100 + len(`{}`) + len(raw) + len(agent) - less)
+		}, "RECORD"},
 	} {
-		l := free
-		at(&l, 0)
-		_, err := begun(`{}`).Ready(raw, p, l)
-		require.NoError(t, err, name)
-		at(&l, 1)
-		_, err = begun(`{}`).Ready(raw, p, l)
-		require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err), name)
+		t.Run(name, func(t *testing.T) {
+			l := free
+			c.at(&l, 0)
+			ready, err := begun(`{}`).Ready(raw, p, l, size)
+			require.NoError(t, err)
+			require.Equal(t, invocation.Ready, ready.Status)
+			require.Equal(t, evidence.Found, ready.EvidenceStatus)
+			require.Equal(t, invocation.Sizes{Request: 2, RawResponse: len(raw), AgentResult: len(agent)}, ready.Sizes)
+			require.EqualValues(t, len(raw)+len(agent), ready.Bytes(), "the request is charged at the beginning")
+			require.True(t, ready.Referencable())
+
+			c.at(&l, 1)
+			same, err := begun(`{}`).Ready(raw, p, l, size)
+			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+			require.Equal(t, c.reason, fault.Of(err).Reason)
+			require.Equal(t, begun(`{}`), same, "the record stays as it was")
+		})
 	}
-	l := free
-	l.Record = limits.RecordBytes(whole.EncodedLen() - 1)
-	_, err = begun(`{}`).Ready(raw, p, l)
-	dropped := begun(`{}`).Failed(err, raw, l)
-	require.Nil(t, dropped.RawResponse, "overflow of the record alone drops raw, also where it would fit")
-	require.Equal(t, fault.ResultTooLarge, dropped.ErrorCode)
-	l = free
-	l.Record = limits.RecordBytes(begun(`{}`).EncodedLen() + 60)
-	failed := begun(`{}`).Failed(fault.New(fault.ResultTooLarge), json.RawMessage(`"`+strings.Repeat("x", 4096)+`"`), l)
-	require.Nil(t, failed.RawResponse, "raw is dropped whole, the request is kept")
-	require.JSONEq(t, `{}`, string(failed.Request))
+}
+
+func TestS22_AFailureKeepsItsRawResponseWholeOrNotAtAll(t *testing.T) {
+	raw := json.RawMessage(`"` + strings.Repeat("x", 98) + `"`)
+	whole := 100 + len(`{}`) + len(raw)
+	for name, c := range map[string]struct {
+		cause error
+		raw   limits.RawBytes
+		whole limits.RecordBytes
+		kept  bool
+	}{
+		"within both limits":        {fault.New(fault.ProjectionFailed), 1 << 20, 1 << 20, true},
+		"at both limits":            {fault.New(fault.ProjectionFailed), 100, limits.RecordBytes(whole), true},
+		"above its own limit":       {fault.New(fault.ProjectionFailed), 99, 1 << 20, false},
+		"above the record's limit":  {fault.New(fault.ProjectionFailed), 1 << 20, limits.RecordBytes(whole - 1), false},
+		"an agent result too large": {fault.New(fault.ResultTooLarge), 1 << 20, 1 << 20, true},
+		"a record too large": {
+			fault.Because(fault.ResultTooLarge, "RECORD", ""), 1 << 20, 1 << 20, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := free
+			l.Raw, l.Record = c.raw, c.whole
+			failed := begun(`{}`).FailedWithRaw(raw, c.cause, l, size)
+			require.Equal(t, invocation.Error, failed.Status)
+			require.Equal(t, fault.CodeOf(c.cause), failed.ErrorCode)
+			require.JSONEq(t, `{}`, string(failed.Request), "the request is kept")
+			if c.kept {
+				require.Equal(t, string(raw), string(failed.RawResponse))
+				require.Equal(t, len(raw), failed.Sizes.RawResponse)
+			} else {
+				require.Nil(t, failed.RawResponse)
+				require.Zero(t, failed.Sizes.RawResponse)
+			}
+			require.Zero(t, failed.Sizes.AgentResult)
+		})
+	}
+}
+
+func TestS23_AFailureIsSafeToShow(t *testing.T) {
+	long := strings.Repeat("é", 1000)
+	failed := begun(`{}`).Failed(fault.Because(fault.QueryRejected, long, long))
+	require.Equal(t, fault.QueryRejected, failed.ErrorCode)
+	require.Equal(t, strings.Repeat("é", invocation.MaxReason/2), failed.ErrorReason)
+	require.Equal(t, strings.Repeat("é", invocation.MaxDetail/2), failed.ErrorDetail)
+	odd := begun(`{}`).Failed(fault.Because(fault.QueryRejected, "x"+long, ""))
+	require.Equal(t, "x"+strings.Repeat("é", invocation.MaxReason/2-1), odd.ErrorReason, "no character is cut")
+
+	unknown := begun(`{}`).Failed(fault.Because("MY_OWN_CODE", "reason", "detail"))
+	require.Equal(t, fault.Internal, unknown.ErrorCode, "the list of codes is closed")
+	require.Empty(t, unknown.ErrorReason+unknown.ErrorDetail)
+	require.Equal(t, fault.Internal, begun(`{}`).Failed(errors.New("text of a driver")).ErrorCode)
+}
+
+// TestS14_TheDigestCoversEverything changes each thing that a settlement says.
+func TestS14_TheDigestCoversEverything(t *testing.T) {
+	answer := func(request, raw, agent string, s evidence.Status) invocation.Record {
+		p := evidence.Projection{AgentResult: json.RawMessage(agent), Status: s}
+		r, err := begun(request).Ready(json.RawMessage(raw), p, free, size)
+		require.NoError(t, err)
+		return r
+	}
+	seen := map[string]string{}
+	for name, r := range map[string]invocation.Record{
+		"answer": answer(`{}`, `11`, `22`, evidence.Found), "evidence": answer(`{}`, `11`, `22`, evidence.None),
+		"request": answer(`{ }`, `11`, `22`, evidence.Found), "raw": answer(`{}`, `12`, `22`, evidence.Found),
+		"agent": answer(`{}`, `11`, `23`, evidence.Found), "bounds of parts": answer(`{}`, `112`, `2`, evidence.Found),
+		"error":  begun(`{}`).Failed(fault.New(fault.ExecutionFailed)),
+		"code":   begun(`{}`).Failed(fault.New(fault.ExecutionLost)),
+		"reason": begun(`{}`).Failed(fault.Because(fault.ExecutionFailed, "A", "")),
+		"detail": begun(`{}`).Failed(fault.Because(fault.ExecutionFailed, "", "A")),
+	} {
+		require.Len(t, r.Digest, invocation.OwnerLength)
+		require.Empty(t, seen[r.Digest], "%s and %s", name, seen[r.Digest])
+		seen[r.Digest] = name
+	}
+	require.Equal(t, answer(`{}`, `11`, `22`, evidence.Found).Digest, answer(`{}`, `11`, `22`, evidence.Found).Digest)
+	require.Equal(t, begun(`{}`).Failed(fault.New(fault.ExecutionLost)), begun(`{}`).Lost())
 }

@@ -1,22 +1,22 @@
-// Package limits holds the byte ceilings of an invocation. All count UTF-8 bytes; exactly
-// at a limit passes, one byte more does not, and nothing is ever cut to fit (S22).
+// Package limits holds the limits of one invocation, in bytes. A value of exactly that many bytes
+// passes, one byte more does not, and nothing is ever cut to fit (S22).
 package limits
 
 import "github.com/toolboundary/toolboundary/domain/fault"
 
-// The ceilings have types of their own so that they cannot be swapped. Unit: bytes.
+// Each limit has its own type, so that two cannot be swapped. Unit: bytes.
 type (
-	// RequestBytes bounds the request JSON as it was sent.
+	// RequestBytes limits the request as it was sent.
 	RequestBytes int
-	// RawBytes bounds a tool's raw answer.
+	// RawBytes limits a tool's raw response.
 	RawBytes int
-	// RecordBytes bounds the stored form of the canonical record.
+	// RecordBytes limits the whole canonical record where it is kept.
 	RecordBytes int
-	// AgentBytes bounds the projection that the agent receives.
+	// AgentBytes limits the agent result.
 	AgentBytes int
 )
 
-// Limits are the ceilings of one invocation.
+// Limits are the limits of one invocation.
 type Limits struct {
 	Request     RequestBytes
 	Raw         RawBytes
@@ -24,7 +24,7 @@ type Limits struct {
 	AgentResult AgentBytes
 }
 
-// Default returns the ceilings of an unconfigured service.
+// Default returns the limits of a service that is not configured otherwise.
 func Default() Limits {
 	return Limits{Request: 64 << 10, Raw: 4 << 20, Record: 8 << 20, AgentResult: 32 << 10}
 }
@@ -32,7 +32,7 @@ func Default() Limits {
 // MaxDepth is how deeply a request's JSON may nest, in levels.
 const MaxDepth = 64
 
-// Check returns the fault with the given code when n bytes pass the limit.
+// Check returns the fault with the given code when n bytes are more than the limit.
 func Check[L ~int](n int, limit L, code fault.Code) error {
 	if n > int(limit) {
 		return fault.New(code)
@@ -40,8 +40,8 @@ func Check[L ~int](n int, limit L, code fault.Code) error {
 	return nil
 }
 
-// Buffer collects a raw answer while it streams and refuses the first byte past its limit,
-// so that memory stays bounded (S20). The zero value refuses everything.
+// Buffer collects a raw response while it streams and fails at the first byte past its limit, so that
+// memory stays bounded (S20). The zero value takes nothing.
 type Buffer struct {
 	// Limit is the most bytes that the buffer holds.
 	Limit RawBytes
@@ -65,6 +65,3 @@ func (b *Buffer) Write(p []byte) (int, error) {
 
 // Bytes returns what was written; the buffer must not be written to afterwards.
 func (b *Buffer) Bytes() []byte { return b.data }
-
-// Len returns the number of bytes written.
-func (b *Buffer) Len() int { return len(b.data) }

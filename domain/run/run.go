@@ -15,12 +15,16 @@ import (
 // ID names a run: [A-Za-z0-9][A-Za-z0-9._:-]{0,127} (S01).
 type ID string
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
+// MaxID is the most bytes of a run id.
+const MaxID = 128
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]*$`)
 
 // Check returns REQUEST_INVALID unless the id has the form of a run id.
 func (id ID) Check() error {
-	if !idForm.MatchString(string(id)) {
-		return fault.Because(fault.RequestInvalid, "RUN_ID", "run_id must be 1 to 128 letters, digits, dot, underscore, colon or dash, and start with a letter or digit")
+	if len(id) > MaxID || !idForm.MatchString(string(id)) {
+		return fault.Because(fault.RequestInvalid, "RUN_ID",
+			"run_id must be 1 to 128 letters, digits, dots, underscores, colons or dashes, and start with a letter or digit")
 	}
 	return nil
 }
@@ -45,10 +49,10 @@ type Grants struct {
 type Budget struct {
 	// MaxCalls is the most tool calls that may begin.
 	MaxCalls int64 `json:"max_calls"`
-	// MaxCallsPerTool bounds the calls of single tools; a tool that is not named has no bound
-	// of its own.
+	// MaxCallsPerTool is the same for single tools; a tool that is not named is bounded by MaxCalls
+	// alone.
 	MaxCallsPerTool map[string]int64 `json:"max_calls_per_tool,omitempty"`
-	// MaxBytes bounds request, raw and agent bytes of all calls together.
+	// MaxBytes is the most bytes of all requests, raw responses and agent results together.
 	MaxBytes int64 `json:"max_bytes"`
 	// MaxRefusals is how many refusals are explained; after them every refusal is
 	// REFUSAL_LIMIT_REACHED.
@@ -84,6 +88,14 @@ type Run struct {
 	Refusals []Refusal
 }
 
+// Afterlife is how much longer than its last possible record a run is kept. An agent token is valid for
+// less than that past the deadline, so it never meets another run of the same id.
+const Afterlife = 15 * time.Minute
+
+// Forgotten returns when the run's store forgets it, by the store's clock: a run outlives its
+// records and its tokens. Its last record begins before the deadline and lives for RecordTTL.
+func (r Run) Forgotten() time.Time { return r.Deadline.Add(r.RecordTTL + Afterlife) }
+
 // MaxRefusalLog is how many refusals a run's log keeps.
 const MaxRefusalLog = 50
 
@@ -100,7 +112,7 @@ type Refusal struct {
 }
 
 // Live returns nil when the run may begin a call at now, else RUN_INACTIVE or
-// RUN_DEADLINE_EXCEEDED. The deadline's own instant is over.
+// RUN_DEADLINE_EXCEEDED. At the deadline itself it may not.
 func (r Run) Live(now time.Time) error {
 	if r.State != Active {
 		return fault.New(fault.RunInactive)
@@ -156,9 +168,9 @@ func (r Run) Charge(bytes int64) (Run, bool) {
 	return r, true
 }
 
-// Refuse returns the run after one more refusal in its log. When counts is set the refusal
-// counts towards MaxRefusals, and the fault is REFUSAL_LIMIT_REACHED once that is passed.
-// The run's own end overrides both, and then nothing is logged (S06).
+// Refuse returns the run with one more refusal in its log. When counts is set the refusal counts
+// towards MaxRefusals, and the fault is REFUSAL_LIMIT_REACHED once they are used up. When the run is
+// over, the fault of Live overrides both and nothing is logged (S06).
 func (r Run) Refuse(entry Refusal, counts bool, now time.Time) (Run, error) {
 	if err := r.Live(now); err != nil {
 		return r, err
@@ -178,9 +190,8 @@ func (r Run) Refuse(entry Refusal, counts bool, now time.Time) (Run, error) {
 	return r, nil
 }
 
-// CountsAsRefusal reports whether a refusal with this code counts towards MaxRefusals: what
-// the agent itself got wrong does; duplicates, budgets, the run's state and faults of the
-// service do not.
+// CountsAsRefusal reports whether a refusal with this code counts towards MaxRefusals. What the agent
+// got wrong counts. Duplicates, budgets, the run's state and faults of the service do not.
 func CountsAsRefusal(code fault.Code) bool {
 	switch code {
 	case fault.ToolCallIDInvalid, fault.ToolUnknown, fault.DataSourceUnknown, fault.ToolNotAuthorized,
@@ -191,13 +202,13 @@ func CountsAsRefusal(code fault.Code) bool {
 	}
 }
 
-// End returns the run in the terminal state to. A run that is in that state already stays as
-// it is; one that ended otherwise is RUN_INACTIVE.
+// End returns the run in the terminal state to. A run that is already in that state stays as it is;
+// for one that ended in another way the fault is RUN_INACTIVE.
 func (r Run) End(to State) (Run, error) {
 	if r.State == to {
 		return r, nil
 	}
-	if r.State != Active || to == Active {
+	if r.State != Active {
 		return r, fault.New(fault.RunInactive)
 	}
 	r.State = to

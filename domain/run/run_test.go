@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +20,30 @@ func active() run.Run {
 }
 
 func TestS01_RunID(t *testing.T) {
-	for id, ok := range map[string]bool{"r1": true, "A.b_c:d-e": true, strings.Repeat("x", 128): true,
-		"": false, ".r": false, "-r": false, "r 1": false, "r{1}": false, "r\n": false, "é": false, strings.Repeat("x", 129): false} {
-		require.Equal(t, ok, run.ID(id).Check() == nil, "%q", id)
+	for id, ok := range map[run.ID]bool{
+		"r1": true, "A.b_c:d-e": true, run.ID(strings.Repeat("x", run.MaxID)): true, "7": true,
+		"": false, ".r": false, "-r": false, "r 1": false, "r{1}": false, "r\n": false, "é": false, "r\nr": false,
+		run.ID(strings.Repeat("x", run.MaxID+1)): false,
+	} {
+		t.Run(fmt.Sprintf("%.20q", id), func(t *testing.T) {
+			if err := id.Check(); ok {
+				require.NoError(t, err)
+			} else {
+				require.Equal(t, fault.RequestInvalid, fault.CodeOf(err))
+			}
+		})
 	}
+}
+
+// TestARunOutlivesItsRecordsAndTokens is about the last record that can begin: just before the
+// deadline. What agent tokens have to do with it is tested where they are issued.
+func TestARunOutlivesItsRecordsAndTokens(t *testing.T) {
+	r := active()
+	r.RecordTTL = time.Hour
+	last := r.Deadline.Add(-time.Millisecond)
+	require.NoError(t, r.Live(last))
+	require.Equal(t, r.Deadline.Add(time.Hour+run.Afterlife), r.Forgotten())
+	require.Greater(t, r.Forgotten().Sub(last.Add(r.RecordTTL)), run.Afterlife)
 }
 
 func TestS06_Live(t *testing.T) {
@@ -60,6 +81,28 @@ func TestS08_S09_Spend(t *testing.T) {
 	require.Zero(t, active().Usage, "values, not shared state")
 }
 
+func TestS09_ChargeIsExact(t *testing.T) {
+	r, fits := active().Charge(100)
+	require.True(t, fits, "exactly at the budget fits")
+	require.EqualValues(t, 100, r.Usage.Bytes)
+	same, fits := r.Charge(1)
+	require.False(t, fits)
+	require.Equal(t, r, same, "what does not fit is not charged")
+	_, fits = r.Charge(0)
+	require.True(t, fits)
+}
+
+func TestWhatTheAgentGotWrongCounts(t *testing.T) {
+	counts := map[fault.Code]bool{
+		fault.ToolCallIDInvalid: true, fault.ToolUnknown: true, fault.DataSourceUnknown: true, fault.ToolNotAuthorized: true,
+		fault.ToolNotReadOnly: true, fault.RequestInvalid: true, fault.RequestTooLarge: true, fault.QueryRejected: true,
+		fault.RunMismatch: true,
+	}
+	for _, code := range fault.Codes() {
+		require.Equal(t, counts[code], run.CountsAsRefusal(code), "%s", code)
+	}
+}
+
 func TestS06_RefuseIsOverriddenByTheEnd(t *testing.T) {
 	r := active()
 	for range 2 {
@@ -80,4 +123,15 @@ func TestS06_RefuseIsOverriddenByTheEnd(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Len(t, r.Refusals, run.MaxRefusalLog)
+}
+
+func TestARefusalChangesNoOtherValue(t *testing.T) {
+	r := active()
+	r.Refusals = make([]run.Refusal, 1, 4)
+	one, err := r.Refuse(run.Refusal{Code: fault.QueryRejected}, true, start)
+	require.NoError(t, err)
+	other, err := r.Refuse(run.Refusal{Code: fault.DuplicateToolCall}, true, start)
+	require.NoError(t, err)
+	require.Equal(t, fault.QueryRejected, one.Refusals[1].Code)
+	require.Equal(t, fault.DuplicateToolCall, other.Refusals[1].Code)
 }

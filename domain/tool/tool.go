@@ -11,6 +11,9 @@ import (
 	"github.com/toolboundary/toolboundary/domain/limits"
 )
 
+// MaxName is the most bytes of a tool's name.
+const MaxName = 64
+
 // Description is what a tool says of itself. Agents read it, so it is short.
 type Description struct {
 	// Name is the tool's stable name, such as mysql_query: [a-z][a-z0-9_]{0,63}.

@@ -20,6 +20,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/record"
 )
 
 // store is what the clients use.
@@ -154,9 +155,9 @@ func settlement(rec invocation.Record, digest int) (next invocation.Record, read
 	}
 	raw := json.RawMessage(`"` + strings.Repeat("r", size) + `"`)
 	if digest%2 == 0 {
-		return rec.Failed(fault.New(fault.ExecutionFailed), raw, huge), false
+		return rec.FailedWithRaw(raw, fault.New(fault.ExecutionFailed), huge, record.EncodedLen), false
 	}
-	next, err := rec.Ready(raw, evidence.Projection{AgentResult: json.RawMessage(`{}`), Status: evidence.Found}, huge)
+	next, err := rec.Ready(raw, evidence.Projection{AgentResult: json.RawMessage(`{}`), Status: evidence.Found}, huge, record.EncodedLen)
 	if err != nil {
 		panic(err) // the record is PROJECTING and the answer valid
 	}

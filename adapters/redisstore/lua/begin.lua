@@ -1,3 +1,4 @@
+-- Begins a call: creates its PROJECTING record and spends the run's budget, or says why not.
 -- KEYS: run, record, the staged value if it is a large one. ARGV: incarnation, owner, tool
 -- call id, tool, bytes of the request, lease, the value unless staged.
 local owner, id, tool = ARGV[2], ARGV[3], ARGV[4]
@@ -10,8 +11,9 @@ local function answer(...)
   return {...}
 end
 
-local f = redis.call('HMGET', KEYS[1], 'i', 's', 'd', 'x', 'n', 'b', 'mc', 'mb', 'k:' .. id, 't:' .. tool, 'm:' .. tool, 'z:' .. owner)
-local head = redis.call('GETRANGE', KEYS[2], 0, HEAD_END - 1)
+local f = redis.call('HMGET', KEYS[1], 'i', 's', 'd', 'x', 'n', 'b', 'mc', 'mb',
+  'k:' .. id, 't:' .. tool, 'm:' .. tool, 'z:' .. owner)
+local head = front()
 if f[1] ~= ARGV[1] then
   return answer('RUN_NOT_FOUND')
 end
@@ -21,7 +23,7 @@ local status, first
 if f[9] then
   status, first = entry(f[9])
 end
-if first == owner and status == 'P' and string.sub(head, 1, OWNER_END) == projecting(owner) then
+if first == owner and status == 'P' and projecting(head, owner) then -- this Begin, repeated
   local started, lease = times(head)
   return answer('OK', owner, started, lease, math.max(0, deadline - now))
 end
@@ -62,6 +64,6 @@ else
 end
 redis.call('SETRANGE', KEYS[2], STARTED_AT, started)
 redis.call('SETRANGE', KEYS[2], LEASE_UNTIL, lease)
-redis.call('HSET', KEYS[1], 'n', int(calls + 1), 'b', int(bytes + ARGV[5]), 't:' .. tool, int((f[10] or 0) + 1),
-  'k:' .. id, 'P' .. owner .. int(calls + 1))
+redis.call('HSET', KEYS[1], 'n', int(calls + 1), 'b', int(bytes + ARGV[5]),
+  't:' .. tool, int((f[10] or 0) + 1), 'k:' .. id, 'P' .. owner .. int(calls + 1))
 return {'OK', owner, started, lease, deadline - now}

@@ -1,3 +1,4 @@
+-- Ends a run and tells every watcher.
 -- KEYS: run. ARGV: the state to move to, the channel, the run's id.
 local state = redis.call('HGET', KEYS[1], 's')
 if not state then

@@ -1,4 +1,5 @@
--- KEYS: run. Says whether the run is over, and with which code its calls in flight end.
+-- Says whether a run is over, and with which code its calls in flight end.
+-- KEYS: run.
 local f = redis.call('HMGET', KEYS[1], 's', 'd')
 if f[1] ~= 'ACTIVE' then
   return {'OK', 'EXECUTION_CANCELLED'}

@@ -1,4 +1,5 @@
--- What the scripts share. Go puts the offsets of the record's head before this text.
+-- What the scripts share. Go puts the layout of a stored record before this text: where its parts
+-- are, how a PROJECTING one begins, and STATUS, the statuses by their first letters (layout.go).
 --
 -- A run's ledger is the hash KEYS[1]: i incarnation, s state, d deadline, c created (both in
 -- milliseconds), x record TTL, j what never changes, n calls, b bytes, f refusals, g logged
@@ -6,10 +7,16 @@
 -- k:ID what became of a call: P, R or E, its owner, its place, and after a colon the digest of
 -- its settlement; z:OWNER a Begin that must never happen.
 --
--- Every script reads all that it needs before it writes: an error of a script does not undo
--- what it wrote.
+-- k:ID repeats status and owner of the record. It has to: it outlives the record, and a duplicate
+-- is told the first call's status also after that; the digest is that of the settlement that was
+-- asked for, which the record does not have when its run's end or budget changed it; and only
+-- because the ledger knows the owner can a script tell a record that another execution settled
+-- from a value that is not this call's record, which must never be overwritten.
+--
+-- Every script reads all that it needs before it writes: an error in a script does not undo what
+-- the script wrote before it.
 
--- clock returns this server's time in milliseconds. It is called once in a script.
+-- clock returns this server's time in milliseconds. A script calls it once.
 local function clock()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)
@@ -20,7 +27,8 @@ local function int(n)
   return string.format('%.0f', n)
 end
 
--- stamp formats a time as the stored form does, with its quotes.
+-- stamp formats a time as the stored form does, with its quotes. Scripts have no calendar; this is
+-- the usual arithmetic of the Gregorian one, in years that begin in March and eras of 400 years.
 local function stamp(ms)
   local floor = math.floor
   local s = floor(ms / 1000)
@@ -39,27 +47,34 @@ local function stamp(ms)
     floor(r / 3600), floor(r / 60) % 60, r % 60, ms - s * 1000)
 end
 
--- projecting returns how the stored form of a record in PROJECTING with this owner begins.
-local function projecting(owner)
-  return '{"status":"PROJECTING","owner":"' .. owner .. '",'
+-- front returns the part of the stored record that the scripts look at, '' when there is none.
+local function front()
+  return redis.call('GETRANGE', KEYS[2], 0, FRONT_END - 1)
 end
 
--- times returns started_at and lease_until of a head.
+-- projecting reports whether a front is that of a record in PROJECTING with this owner.
+local function projecting(head, owner)
+  return string.sub(head, 1, OWNER_END) == PROJECTING .. owner .. '"'
+end
+
+-- times returns started_at and lease_until of a front.
 local function times(head)
-  return string.sub(head, STARTED_AT + 1, STARTED_AT + TIME_LENGTH), string.sub(head, LEASE_UNTIL + 1, HEAD_END)
+  return string.sub(head, STARTED_AT + 1, STARTED_AT + TIME_LENGTH),
+    string.sub(head, LEASE_UNTIL + 1, LEASE_UNTIL + TIME_LENGTH)
 end
 
--- entry splits what a ledger says of a call into status, owner, place and digest.
+-- entry splits what the ledger says of a call into status, owner, place and digest.
 local function entry(e)
   local place, digest = string.match(e, '^(%d+):?(.*)$', 2 + OWNER_LENGTH)
   return string.sub(e, 1, 1), string.sub(e, 2, 1 + OWNER_LENGTH), place, digest
 end
 
--- replace puts a new value, given or staged under a key, in the place of the record KEYS[2]:
--- with the old times, completed now, and the exact old expiry. It notes the settlement.
+-- replace puts a new value, given or staged under a key, in place of the record KEYS[2]: with the
+-- old times, completed now, and exactly the old expiry. It notes the settlement in the ledger.
 local function replace(head, value, staged, now, id, e, digest)
   local _, owner, place = entry(e)
-  local block = string.sub(head, STARTED_AT + 1, COMPLETED_AT) .. stamp(now) .. string.sub(head, COMPLETED_AT + TIME_LENGTH + 1, HEAD_END)
+  local block = string.sub(head, STARTED_AT + 1, COMPLETED_AT) .. stamp(now) ..
+    string.sub(head, COMPLETED_AT + TIME_LENGTH + 1, FRONT_END)
   if staged then
     local expiry = redis.call('PEXPIRETIME', KEYS[2])
     redis.call('SETRANGE', staged, STARTED_AT, block)
@@ -73,9 +88,7 @@ local function replace(head, value, staged, now, id, e, digest)
     redis.call('SET', KEYS[2], value, 'XX', 'KEEPTTL')
     redis.call('SETRANGE', KEYS[2], STARTED_AT, block)
   end
-  local status = string.sub(redis.call('GETRANGE', KEYS[2], 11, 11), 1, 1)
+  local status = redis.call('GETRANGE', KEYS[2], STATUS_AT, STATUS_AT)
   redis.call('HSET', KEYS[1], 'k:' .. id, status .. owner .. place .. ':' .. digest)
 end
-
-local STATUS = {P = 'PROJECTING', R = 'READY', E = 'ERROR'}
 

@@ -1,3 +1,4 @@
+-- Counts a refusal and logs it, or says which fault overrides it.
 -- KEYS: run. ARGV: incarnation, 1 when the refusal counts, its entry, the length of the log,
 -- a token of this refusal, 1 when it may have been counted already.
 local f = redis.call('HMGET', KEYS[1], 'i', 's', 'd', 'f', 'mr', 'g')

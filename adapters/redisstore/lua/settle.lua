@@ -1,9 +1,9 @@
+-- Settles a record. What must be stored depends on the run: an end or a spent budget turns an
+-- answer into an error. When the value is not what must be stored, nothing is written and the
+-- answer is the code of the value that is needed, '' for the settlement as it was asked for.
 -- KEYS: run, record, the staged value if it is a large one. ARGV: owner, tool call id, digest
--- of the settlement that was asked for, its status, its raw and agent bytes, the code for
--- which the value stands instead of it (or nothing), the value unless staged.
---
--- What must be stored depends on the run. When that is not what the value is, nothing is
--- written and the answer says what is needed.
+-- of the settlement that was asked for, its status, its raw and agent bytes, the code of the
+-- value that is given, the value unless staged.
 local owner, id, digest, asked, need = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ''
 local staged = KEYS[3]
 
@@ -15,7 +15,7 @@ local function answer(...)
 end
 
 local f = redis.call('HMGET', KEYS[1], 's', 'd', 'b', 'mb', 'k:' .. id)
-local head = redis.call('GETRANGE', KEYS[2], 0, HEAD_END - 1)
+local head = front()
 if not f[1] or redis.call('EXISTS', KEYS[2]) == 0 then
   return answer('INVOCATION_NOT_FOUND')
 end
@@ -26,8 +26,7 @@ local status, current, _, settled = entry(f[5])
 if status ~= 'P' and current == owner and settled == digest then
   return answer('REPEATED', owner)
 end
-local intact = string.sub(head, 1, OWNER_END) == projecting(current)
-if status == 'P' and not intact then
+if status == 'P' and not projecting(head, current) then
   return answer('CORRUPT')
 end
 if status ~= 'P' or current ~= owner then

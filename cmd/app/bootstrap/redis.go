@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"go.uber.org/fx"
 	"go.uber.org/zap"
 
@@ -59,8 +59,4 @@ func checkRedis(ctx context.Context, s *redisstore.Store, log *zap.Logger) error
 
 // quietRedis keeps the client library, whose logger is global, from writing addresses and
 // commands to standard error. What went wrong is in the cause of the store's faults.
-var quietRedis = sync.OnceFunc(func() { redis.SetLogger(quiet{}) })
-
-type quiet struct{}
-
-func (quiet) Printf(context.Context, string, ...any) {}
+var quietRedis = sync.OnceFunc(logging.Disable)

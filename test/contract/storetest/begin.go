@@ -37,7 +37,7 @@ var beginCases = []storeCase{
 			require.Equal(t, invocation.Projecting, stored.Status)
 			require.Equal(t, evidence.Error, stored.EvidenceStatus)
 			require.Nil(t, stored.AgentResult)
-			require.Equal(t, string(want.Encode()), s.stored(want.Key()), "the stored form is the domain's")
+			require.Equal(t, encoded(want), s.stored(want.Key()), "the stored form is that of ports/record")
 		}},
 	{Name: "Begin/RefusesUnknownRuns", Scenarios: []string{"S06"},
 		Rule:     "Begin in an unknown run, or in another incarnation of it, is RUN_NOT_FOUND and leaves nothing.",

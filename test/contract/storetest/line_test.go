@@ -7,7 +7,6 @@ import (
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
-	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/ports"
 )
@@ -58,7 +57,7 @@ func (r *reference) closeOff(rec invocation.Record) {
 	defer r.mu.Unlock()
 	c, known := r.model.calls[rec.Key()]
 	if known && c.record.Owner == rec.Owner && c.record.Status == invocation.Projecting {
-		failed := c.record.Failed(fault.New(fault.StoreUnavailable), nil, limits.Default())
+		failed := c.record.Failed(fault.New(fault.StoreUnavailable))
 		c.settled = failed.Digest
 		r.model.replace(r.at, c, failed)
 	}

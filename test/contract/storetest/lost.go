@@ -37,7 +37,7 @@ var lostCases = []storeCase{
 				want := rec.Lost()
 				want.CompletedAt = got.Record.CompletedAt
 				require.False(t, want.CompletedAt.Before(rec.LeaseUntil))
-				require.Equal(t, string(want.Encode()), s.stored(rec.Key()))
+				require.Equal(t, encoded(want), s.stored(rec.Key()))
 				same(t, want, s.record("r1", rec.ToolCallID))
 				require.WithinDuration(t, at, s.expires(rec.Key()), 0)
 				for _, next := range []invocation.Record{s.answered(rec), failed(rec, "")} {
@@ -47,7 +47,7 @@ var lostCases = []storeCase{
 				f := refused(t, s.tryBegin(r, call(r, rec.ToolCallID)), fault.DuplicateToolCall)
 				require.Equal(t, string(invocation.Error), f.Reason)
 				refused(t, s.tryBegin(r, rec), fault.DuplicateToolCall)
-				require.Equal(t, string(want.Encode()), s.stored(rec.Key()))
+				require.Equal(t, encoded(want), s.stored(rec.Key()))
 			}
 			require.EqualValues(t, 3*len(request), s.find("r1").Usage.Bytes, "nothing is charged for what was lost")
 			s.settle(s.answered(s.begin(r, "the rest of the run works")))

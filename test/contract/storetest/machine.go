@@ -16,6 +16,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/record"
 )
 
 // Machine runs random histories of operations against a store and against the model, and
@@ -89,9 +90,9 @@ func shown(answer any, err error) string {
 	case run.Run:
 		answer = tidy(a)
 	case ports.Begun:
-		return string(a.Record.Encode())
+		return encoded(a.Record)
 	case invocation.Record:
-		return string(a.Encode())
+		return encoded(a)
 	}
 	b, err := json.Marshal(answer)
 	if err != nil {
@@ -187,7 +188,7 @@ func (m *machine) settle(t *rapid.T) {
 		if rapid.Bool().Draw(t, "ready") {
 			next = ready(t, rec, text(size), text(rapid.IntRange(2, 60).Draw(t, "agent")), evidence.None)
 		} else {
-			next = rec.Failed(fault.New(fault.ExecutionFailed), json.RawMessage(text(size)), huge)
+			next = rec.FailedWithRaw(json.RawMessage(text(size)), fault.New(fault.ExecutionFailed), huge, record.EncodedLen)
 		}
 		m.nexts = append(m.nexts, next)
 	}

@@ -23,7 +23,7 @@ var settleRaceCases = []storeCase{
 			for range 40 {
 				rec := s.begin(r, fresh())
 				nexts := []invocation.Record{
-					s.answered(rec), failed(rec, ""), ready(t, rec, raw, `{}`, evidence.None), rec.Failed(fault.New(fault.ExecutionTimeout), nil, huge),
+					s.answered(rec), failed(rec, ""), ready(t, rec, raw, `{}`, evidence.None), rec.Failed(fault.New(fault.ExecutionTimeout)),
 				}
 				var winner atomic.Pointer[invocation.Record]
 				outcomes := s.atOnce(len(nexts), func(i int) error {
@@ -102,7 +102,7 @@ var settleRaceCases = []storeCase{
 							want = next
 							want.CompletedAt = got.Record.CompletedAt
 						}
-						if got.Fault != nil || string(got.Record.Encode()) != string(want.Encode()) {
+						if got.Fault != nil || encoded(got.Record) != encoded(want) {
 							return fault.New(fault.Internal)
 						}
 					}

@@ -11,6 +11,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/record"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
@@ -21,6 +22,7 @@ type reference struct {
 	at      time.Time
 	model   *model
 	planted map[invocation.Key][]byte
+	later   map[invocation.Key][]byte // planted as well, but records: of a later version
 	watches map[*refWatcher]struct{}
 	crowd   *crowd
 	line    *line
@@ -29,7 +31,7 @@ type reference struct {
 func newReference() *reference {
 	r := &reference{
 		at: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), model: newModel(),
-		planted: map[invocation.Key][]byte{}, watches: map[*refWatcher]struct{}{},
+		planted: map[invocation.Key][]byte{}, later: map[invocation.Key][]byte{}, watches: map[*refWatcher]struct{}{},
 	}
 	r.crowd, r.line = &crowd{r: r}, &line{r: r}
 	return r
@@ -200,7 +202,12 @@ func (r *reference) instance(store ports.Store) Instance {
 		Plant: func(_ kit.T, key invocation.Key, value []byte) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.planted[key] = value
+			rec, err := record.Decode(value)
+			if own := r.model.calls[key].record; err == nil && encoded(own) == encoded(rec) {
+				r.later[key] = value
+			} else {
+				r.planted[key] = value
+			}
 		},
 		Stored: func(_ kit.T, key invocation.Key) ([]byte, time.Time) {
 			r.mu.Lock()
@@ -212,16 +219,25 @@ func (r *reference) instance(store ports.Store) Instance {
 			case r.planted[key] != nil:
 				return r.planted[key], c.expires
 			default:
-				return c.record.Encode(), c.expires
+				if value, ok := r.laterValue(key); ok {
+					return value, c.expires
+				}
+				return []byte(encoded(c.record)), c.expires
 			}
 		},
 		RunExpires: func(_ kit.T, id run.ID) time.Time {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			known := r.model.runs[id]
-			return known.Deadline.Add(known.RecordTTL + 15*time.Minute)
+			return r.model.runs[id].Forgotten()
 		},
 	}
+}
+
+// laterValue returns what a later version stored, until it was replaced.
+func (r *reference) laterValue(key invocation.Key) ([]byte, bool) {
+	value, ok := r.later[key]
+	rec, err := record.Decode(value)
+	return value, ok && err == nil && rec.Status == r.model.calls[key].record.Status
 }
 
 func (r *reference) now() time.Time {

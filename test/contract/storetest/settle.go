@@ -32,7 +32,7 @@ var settleCases = []storeCase{
 				require.Equal(t, request, string(got.Request))
 				require.Equal(t, raw, string(got.RawResponse))
 				require.Equal(t, agent, string(got.AgentResult))
-				require.Equal(t, string(next.Encode()), s.stored(next.Key()), "the stored form is the domain's")
+				require.Equal(t, encoded(next), s.stored(next.Key()), "the stored form is that of ports/record")
 			}
 		}},
 	{Name: "Settle/ErrorIsTheSameRecord", Scenarios: []string{"S13", "S14", "S23"},
@@ -92,7 +92,7 @@ var settleCases = []storeCase{
 				before, stands := s.stored(rec.Key()), s.find("r1")
 				for _, other := range []invocation.Record{
 					nexts[1-i], ready(t, rec, raw, `{}`, evidence.Found), ready(t, rec, raw, agent, evidence.None),
-					rec.Failed(fault.New(fault.ExecutionTimeout), nil, huge), failed(rec, raw), rec.Exhausted(), rec.Lost(),
+					rec.Failed(fault.New(fault.ExecutionTimeout)), failed(rec, raw), rec.Exhausted(), rec.Lost(),
 				} {
 					_, err := s.Store.Settle(t.Context(), other)
 					refused(t, err, fault.ExecutionLost)
@@ -226,11 +226,11 @@ var settleCases = []storeCase{
 				rec := sized(r, fresh(), max(n/8, 20))
 				begun, err := s.Store.Begin(t.Context(), rec, r.Incarnation, long)
 				require.NoError(t, err)
-				require.Equal(t, string(begun.Record.Encode()), s.stored(rec.Key()), "%d bytes", n)
+				require.Equal(t, encoded(begun.Record), s.stored(rec.Key()), "%d bytes", n)
 				got := s.settle(ready(t, begun.Record, text(n), text(max(n/16, 2)), evidence.Found))
-				require.True(t, string(got.Encode()) == s.stored(rec.Key()), "%d bytes", n)
+				require.True(t, encoded(got) == s.stored(rec.Key()), "%d bytes", n)
 				back := s.record("r1", rec.ToolCallID)
-				require.True(t, string(got.Encode()) == string(back.Encode()), "%d bytes", n)
+				require.True(t, encoded(got) == encoded(back), "%d bytes", n)
 			}
 		}},
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/ports/record"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
@@ -100,7 +102,7 @@ func (s stage) beginLeased(r run.Run, toolCallID string, lease time.Duration) in
 func ready(t kit.T, rec invocation.Record, rawAnswer, result string, status evidence.Status) invocation.Record {
 	t.Helper()
 	huge := limits.Limits{Request: 1 << 30, Raw: 1 << 30, Record: 1 << 30, AgentResult: 1 << 30}
-	next, err := rec.Ready(json.RawMessage(rawAnswer), evidence.Projection{AgentResult: json.RawMessage(result), Status: status}, huge)
+	next, err := rec.Ready(json.RawMessage(rawAnswer), evidence.Projection{AgentResult: json.RawMessage(result), Status: status}, huge, record.EncodedLen)
 	require.NoError(t, err)
 	return next
 }
@@ -112,11 +114,11 @@ func (s stage) answered(rec invocation.Record) invocation.Record {
 
 // failed returns the record with a failure and, when not empty, the raw answer kept.
 func failed(rec invocation.Record, rawAnswer string) invocation.Record {
-	var kept json.RawMessage
-	if rawAnswer != "" {
-		kept = json.RawMessage(rawAnswer)
+	cause := fault.Because(fault.ExecutionFailed, "NOT_GROUPED", `the column "é" is not grouped`)
+	if rawAnswer == "" {
+		return rec.Failed(cause)
 	}
-	return rec.Failed(fault.Because(fault.ExecutionFailed, "NOT_GROUPED", `the column "é" is not grouped`), kept, limits.Default())
+	return rec.FailedWithRaw(json.RawMessage(rawAnswer), cause, limits.Default(), record.EncodedLen)
 }
 
 // settle stores the next state and returns the record as stored.
@@ -219,8 +221,16 @@ func some[E any](list []E) []E { return append([]E{}, list...) }
 // same requires two records to be equal in every field and byte.
 func same(t kit.T, want, got invocation.Record) {
 	t.Helper()
-	require.Equal(t, string(want.Encode()), string(got.Encode()))
-	require.Equal(t, want.Sizes, got.Sizes)
+	require.Equal(t, encoded(want), encoded(got))
+}
+
+// encoded returns the stored form of a record, or says why it has none.
+func encoded(r invocation.Record) string {
+	value, err := record.Encode(r)
+	if err != nil {
+		return fmt.Sprintf("%v: %+v", err, r)
+	}
+	return string(value)
 }
 
 // atOnce calls f n times side by side and returns how often each outcome came; "" is success.

@@ -65,7 +65,7 @@ type Instance struct {
 func Suite() kit.Suite[Subject] {
 	return kit.Suite[Subject]{Parallel: true, Cases: slices.Concat(
 		runCases, beginCases, budgetCases, settleCases, settleRaceCases, loadCases, lifeCases, lostCases,
-		refusalCases, watchCases, breakCases,
+		refusalCases, watchCases, breakCases, versionCases,
 	)}
 }
 
