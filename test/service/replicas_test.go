@@ -1,10 +1,7 @@
 package service_test
 
 import (
-	"context"
 	"fmt"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,72 +11,58 @@ import (
 	"github.com/toolboundary/toolboundary/test/service"
 )
 
-const cheapQuery = `{"data_source":"shop","sql":"SELECT id FROM customers LIMIT 1"}`
-
 // TestReplicas runs two processes of the service on one Redis.
 func TestReplicas(t *testing.T) {
 	db := database(t)
 	redis := servers.Redis(t)
 	configuration := "store: {kind: redis, redis: {addrs: [\"" + redis.Addr + "\"]}}\n" +
-		strings.Replace(shop(db, "5s"), "default_schema", "max_connections: 64\n    default_schema", 1)
-	a, b := service.StartProcess(t, configuration), service.StartProcess(t, configuration)
-	spread := func(token, run string, n int, id func(i int) string) map[string]int {
-		var mu sync.Mutex
-		var all sync.WaitGroup
-		codes := map[string]int{}
-		for i := range n {
-			s := []*service.Service{a, b}[i%2]
-			all.Go(func() {
-				c, err := s.Invoke(t.Context(), token, run, id(i), "mysql_query", cheapQuery)
-				if err != nil {
-					c.Error.Code = err.Error()
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				codes[c.Error.Code]++
-			})
-		}
-		all.Wait()
-		return codes
+		shop(db, "5s", "max_connections: 64")
+	binary := service.Build(t)
+	a, b := service.StartBinary(t, binary, configuration), service.StartBinary(t, binary, configuration)
+	// both makes the i-th call of a run on one of the two processes.
+	both := func(i int, token, run, id string) (service.Call, error) {
+		s := []*service.Service{a, b}[i%2]
+		return s.Invoke(t.Context(), token, run, id, "mysql_query", cheapQuery)
 	}
 
 	t.Run("S08 budget", func(t *testing.T) {
-		token := a.Open("budget", `"tools":["mysql_query"],"data_sources":["shop"],"budget":{"max_calls":10}`)
-		require.Equal(t, map[string]int{"": 10, "RUN_BUDGET_EXHAUSTED": 54}, spread(token, "budget", 64, func(i int) string { return fmt.Sprint("call_", i) }))
+		token := a.Open("budget", tenCalls)
+		require.Equal(t, map[string]int{"": 10, "RUN_BUDGET_EXHAUSTED": 54},
+			outcomes(64, func(i int) (service.Call, error) { return both(i, token, "budget", fmt.Sprint("call_", i)) }))
 	})
 	t.Run("S07 one id", func(t *testing.T) {
 		token := b.Open("one", "")
-		require.Equal(t, map[string]int{"": 1, "DUPLICATE_TOOL_CALL": 31}, spread(token, "one", 32, func(int) string { return "call_1" }))
+		require.Equal(t, map[string]int{"": 1, "DUPLICATE_TOOL_CALL": 31},
+			outcomes(32, func(i int) (service.Call, error) { return both(i, token, "one", "call_1") }))
 	})
 	t.Run("S36 cancel on the other", func(t *testing.T) {
 		token := a.Open("cancel", "")
-		ended := make(chan service.Call, 1)
-		go func() {
-			c, _ := a.Invoke(context.Background(), token, "cancel", "call_1", "mysql_query", slowQuery)
-			ended <- c
-		}()
+		wait := a.Send(t.Context(), token, "cancel", "call_1", "mysql_query", slowQuery)
 		running(t, db, true)
 		since := time.Now()
 		b.Must(200, "POST", "/v1/runs/cancel/cancel", "")
-		require.Equal(t, "EXECUTION_CANCELLED", (<-ended).Error.Code)
+		c, err := wait()
+		require.NoError(t, err)
+		require.Equal(t, "EXECUTION_CANCELLED", c.Error.Code, "%v", c)
 		t.Logf("cancelled on the other process after %v", time.Since(since))
 		running(t, db, false)
 		t.Logf("and gone from the process list after %v", time.Since(since))
 	})
 	t.Run("S16 kill -9", func(t *testing.T) {
 		token := a.Open("killed", "")
-		go func() { _, _ = a.Invoke(context.Background(), token, "killed", "call_1", "mysql_query", slowQuery) }()
+		wait := a.Send(t.Context(), token, "killed", "call_1", "mysql_query", slowQuery)
 		running(t, db, true)
 		a.Kill()
+		_, err := wait()
+		require.Error(t, err, "nobody answers a call of a process that was killed")
 		c, err := b.Invoke(t.Context(), token, "killed", "call_1", "mysql_query", cheapQuery)
 		require.NoError(t, err)
 		require.Equal(t, "DUPLICATE_TOOL_CALL", c.Error.Code, "the id stays used")
 		require.Equal(t, "PROJECTING", c.Error.Reason)
-		require.Equal(t, "READY", b.Query(token, "killed", "call_2", "SELECT id FROM customers LIMIT 1").Status, "the rest of the run works")
-		require.Eventually(t, func() bool { // the query's timeout, the store's and the slack: some 20 s
-			record, found := b.Record("killed", "call_1")
-			return found && string(record["error_code"]) == `"EXECUTION_LOST"`
-		}, 90*time.Second, 250*time.Millisecond)
+		c = b.Query(token, "killed", "call_2", "SELECT id FROM customers LIMIT 1")
+		require.Equal(t, "READY", c.Status, "the rest of the run works: %v", c)
+		// The query's timeout, the store's and the slack: some 20 s.
+		require.Equal(t, "EXECUTION_LOST", awaitError(t, b, "killed", "call_1"))
 		answer := b.Must(200, "POST", "/v1/runs/killed/references", `{"references":[{"tool_call_id":"call_1"}]}`)
 		require.Contains(t, string(answer), `"reason":"ERROR"`)
 	})
@@ -90,18 +73,20 @@ func TestS24_TheStoreIsDown(t *testing.T) {
 	redis := servers.Redis(t, "--appendonly", "yes", "--appendfsync", "always")
 	s := service.Start(t, "store: {kind: redis, redis: {addrs: [\""+redis.Addr+"\"]}}\n"+shop(db, "5s"))
 	token := s.Open("r1", "")
-	require.Equal(t, "READY", s.Query(token, "r1", "call_1", "SELECT id FROM customers LIMIT 1").Status)
+	c := s.Query(token, "r1", "call_1", "SELECT id FROM customers LIMIT 1")
+	require.Equal(t, "READY", c.Status, "%v", c)
 	redis.Kill(t)
-	c := s.Query(token, "r1", "call_2", "SELECT id FROM customers LIMIT 1")
-	require.Equal(t, "STORE_UNAVAILABLE", c.Error.Code)
+	c = s.Query(token, "r1", "call_2", "SELECT id FROM customers LIMIT 1")
+	require.Equal(t, "STORE_UNAVAILABLE", c.Error.Code, "%v", c)
 	require.Equal(t, 503, c.HTTP)
 	a, err := s.Do(t.Context(), "", "GET", "/readyz", "")
 	require.NoError(t, err)
 	require.Equal(t, 503, a.Status)
 	redis.Start(t)
 	require.Eventually(t, func() bool {
-		c := s.Query(token, "r1", fmt.Sprint("call_", time.Now().UnixNano()), "SELECT id FROM customers LIMIT 1")
-		return c.Status == "READY"
+		id := fmt.Sprint("call_", time.Now().UnixNano())
+		return s.Query(token, "r1", id, "SELECT id FROM customers LIMIT 1").Status == "READY"
 	}, 20*time.Second, 50*time.Millisecond, "the service recovers by itself")
-	require.Contains(t, string(s.Must(200, "GET", "/v1/runs/r1/tool-calls/call_1", "")), "READY", "the record is still there")
+	kept := s.Must(200, "GET", "/v1/runs/r1/tool-calls/call_1", "")
+	require.Contains(t, string(kept), "READY", "the record is still there")
 }

@@ -1,20 +1,15 @@
-// Package service starts the whole service in this process, as the command line does, and
-// talks to it over HTTP: for the tests of what only the whole can show.
+// Package service starts the whole service for tests, in this process or as a process, and
+// talks to it over HTTP: for what only the whole can show.
 package service
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,248 +17,146 @@ import (
 
 	"github.com/toolboundary/toolboundary/adapters/cli"
 	"github.com/toolboundary/toolboundary/cmd/app/bootstrap"
+	"github.com/toolboundary/toolboundary/test/service/process"
 )
 
-// The keys of every service that Start starts.
+// The keys of every service that a test starts.
 const (
 	HarnessKey = "canary-harness-key-0123456789abcdef"
 	TokenKey   = "canary-token-key-0123456789abcdef0123456789"
 )
 
-// Service is a running service.
-type Service struct {
-	t *testing.T
-	// URL is http://host:port.
-	URL  string
-	logs *Log
-	stop context.CancelFunc
-	done chan int
-	kill func() // of a service that is a process of its own
-}
+// Version is the version that commands and services in this process report.
+const Version = "v0.0.0-test"
 
-// Start writes the configuration to a file, serves it and waits until it listens. The
-// configuration's server section and keys are added: it starts with store, limits or sources.
-func Start(t *testing.T, configuration string, options ...bootstrap.Option) *Service {
+// Head begins a configuration: a free port, and the keys that Keys sets.
+const Head = `server: {listen: "127.0.0.1:0", shutdown_grace: 2s}
+auth:
+  harness_keys: [{name: test, key_env: TOOLBOUNDARY_HARNESS_KEY}]
+  token_keys: [{id: k1, key_env: TOOLBOUNDARY_TOKEN_KEY}]
+`
+
+// Keys puts the keys that Head names into the environment, and returns their values.
+func Keys(t testing.TB) []string {
 	t.Helper()
 	t.Setenv("TOOLBOUNDARY_HARNESS_KEY", HarnessKey)
 	t.Setenv("TOOLBOUNDARY_TOKEN_KEY", TokenKey)
-	path := Write(t, configuration)
-	ctx, stop := context.WithCancel(context.Background())
-	s := &Service{t: t, logs: &Log{}, stop: stop, done: make(chan int, 1)}
-	go func() {
-		s.done <- bootstrap.Run(ctx, "test", []string{"serve", "--config", path}, cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: s.logs}, options...)
-	}()
-	return s.await()
+	return []string{HarnessKey, TokenKey}
 }
 
-var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "toolboundary-test-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "toolboundary")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/toolboundary/toolboundary/cmd/app").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
-})
-
-// StartProcess is Start in a process of its own, which Kill ends without warning.
-func StartProcess(t *testing.T, configuration string) *Service {
+// Write sets the keys, writes Head and the configuration to a file, and returns its path. The
+// configuration starts with a section that Head does not have, such as data_sources.
+func Write(t testing.TB, configuration string) string {
 	t.Helper()
-	path, err := binary()
-	require.NoError(t, err)
-	return StartBinary(t, path, configuration)
+	Keys(t)
+	return WriteFile(t, "toolboundary.yaml", Head+configuration)
 }
 
-// StartBinary is StartProcess with a binary that was built elsewhere.
-func StartBinary(t *testing.T, path, configuration string) *Service {
+// WriteFile writes a file into a directory of the test, and returns its path.
+func WriteFile(t testing.TB, name, text string) string {
 	t.Helper()
-	t.Setenv("TOOLBOUNDARY_HARNESS_KEY", HarnessKey)
-	t.Setenv("TOOLBOUNDARY_TOKEN_KEY", TokenKey)
-	s := &Service{t: t, logs: &Log{}, done: make(chan int, 1)}
-	cmd := exec.Command(path, "serve", "--config", Write(t, configuration))
-	cmd.Stderr = s.logs
-	require.NoError(t, cmd.Start())
-	s.stop = func() { _ = cmd.Process.Signal(os.Interrupt) }
-	s.kill = func() { _ = cmd.Process.Kill() }
-	go func() {
-		_ = cmd.Wait()
-		s.done <- cmd.ProcessState.ExitCode()
-	}()
-	return s.await()
-}
-
-// Kill ends the process at once, as kill -9 does, and waits until it is gone.
-func (s *Service) Kill() {
-	s.kill()
-	s.Stop()
-}
-
-// await waits until the service listens, and stops it with the test.
-func (s *Service) await() *Service {
-	t := s.t
-	t.Helper()
-	t.Cleanup(func() { s.Stop() })
-	require.Eventually(t, func() bool {
-		select {
-		case code := <-s.done:
-			s.done <- code
-			return true
-		default:
-			return s.logs.address() != ""
-		}
-	}, 30*time.Second, 5*time.Millisecond)
-	require.NotEmpty(t, s.logs.address(), "the service did not listen: %s", s.logs)
-	s.URL = "http://" + s.logs.address()
-	return s
-}
-
-// Write writes a configuration with server and auth sections in front, and returns its path.
-func Write(t *testing.T, configuration string) string {
-	t.Helper()
-	head := "server: {listen: \"127.0.0.1:0\", shutdown_grace: 2s}\nauth:\n  harness_keys: [{name: test, key_env: TOOLBOUNDARY_HARNESS_KEY}]\n  token_keys: [{id: k1, key_env: TOOLBOUNDARY_TOKEN_KEY}]\n"
-	path := filepath.Join(t.TempDir(), "toolboundary.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(head+configuration), 0o600))
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
+// Result is what a command did.
+type Result struct {
+	Code        int
+	Out, Stderr string
+}
+
+// Command runs a command line of the binary in this process, with in as its standard input. It
+// ends what takes longer than a minute, such as a serve that should have failed.
+func Command(t testing.TB, in string, args ...string) Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	streams := cli.Streams{In: strings.NewReader(in), Out: &stdout, Err: &stderr}
+	code := bootstrap.Run(ctx, Version, args, streams)
+	return Result{code, stdout.String(), stderr.String()}
+}
+
+// Service is a running service. It is stopped with its test, which fails unless the service then
+// exits with 0, or was killed.
+type Service struct {
+	// URL is http://host:port.
+	URL string
+
+	t      testing.TB
+	log    *process.Output
+	stop   func() int // returns the exit code, any number of times
+	kill   func()     // nil in this process
+	killed bool
+}
+
+// Start writes the configuration to a file, as Write does, serves it in this process and waits
+// until the service listens.
+func Start(t testing.TB, configuration string, options ...bootstrap.Option) *Service {
+	t.Helper()
+	args := []string{"serve", "--config", Write(t, configuration)}
+	s := &Service{t: t, log: process.NewOutput(process.Listening)}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended, code := make(chan struct{}), -1
+	go func() {
+		defer close(ended)
+		streams := cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: s.log}
+		code = bootstrap.Run(ctx, Version, args, streams, options...)
+	}()
+	s.stop = func() int {
+		cancel()
+		select {
+		case <-ended:
+			return code
+		case <-time.After(process.StopLimit):
+			return -1 // still running: Stop's caller says so
+		}
+	}
+	t.Cleanup(s.end)
+	address, err := s.log.Await(t.Context(), "the service", ended)
+	require.NoError(t, err)
+	s.URL = "http://" + address
+	return s
+}
+
+// Build builds the binary into a directory of the test, and returns its path.
+func Build(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "toolboundary")
+	build := exec.Command("go", "build", "-o", path, "github.com/toolboundary/toolboundary/cmd/app")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return path
+}
+
+// StartBinary is Start in a process, which Kill can end without warning.
+func StartBinary(t testing.TB, path, configuration string) *Service {
+	t.Helper()
+	cmd := exec.Command(path, "serve", "--config", Write(t, configuration))
+	p, err := process.Start(t.Context(), cmd, process.Listening)
+	require.NoError(t, err)
+	s := &Service{t: t, URL: "http://" + p.Address, log: p.Output, stop: p.Stop, kill: p.Kill}
+	t.Cleanup(s.end)
+	return s
+}
+
 // Stop ends the service and returns its exit code; it may be called twice.
-func (s *Service) Stop() int {
-	s.stop()
-	code := <-s.done
-	s.done <- code
-	return code
+func (s *Service) Stop() int { return s.stop() }
+
+// Kill ends the process at once, as kill -9 does, and waits until it is gone.
+func (s *Service) Kill() {
+	s.killed = true
+	s.kill()
+}
+
+// end stops the service at the end of its test.
+func (s *Service) end() {
+	if code := s.stop(); code != 0 && !s.killed {
+		s.t.Errorf("the service should stop within %v and exit with 0; its exit code is %d and its log:\n%s",
+			process.StopLimit, code, s.log)
+	}
 }
 
 // Logs returns everything that the service logged.
-func (s *Service) Logs() string { return s.logs.String() }
-
-// Answer is an HTTP answer.
-type Answer struct {
-	Status int
-	Body   []byte
-}
-
-// Call is one answer's parts that tests look at.
-type Call struct {
-	Status         string          `json:"status"`
-	EvidenceStatus string          `json:"evidence_status"`
-	AgentResult    json.RawMessage `json:"agent_result"`
-	Error          struct {
-		Code, Message, Reason, Detail string
-	} `json:"error"`
-	HTTP int `json:"-"`
-}
-
-// Do sends a request. A context that ends closes the connection, as a client that goes away.
-func (s *Service) Do(ctx context.Context, bearer, method, path, body string) (Answer, error) {
-	req, err := http.NewRequestWithContext(ctx, method, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		return Answer{}, err
-	}
-	if bearer != "" {
-		req.Header.Set("Authorization", "Bearer "+bearer)
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return Answer{}, err
-	}
-	defer res.Body.Close()
-	all, err := io.ReadAll(res.Body)
-	return Answer{res.StatusCode, all}, err
-}
-
-// Must sends a harness's request and requires an answer with that status.
-func (s *Service) Must(status int, method, path, body string) []byte {
-	s.t.Helper()
-	a, err := s.Do(s.t.Context(), HarnessKey, method, path, body)
-	require.NoError(s.t, err)
-	require.Equal(s.t, status, a.Status, "%s", a.Body)
-	return a.Body
-}
-
-// Open opens a run with these further members and returns its agent token.
-func (s *Service) Open(run, members string) string {
-	s.t.Helper()
-	if members == "" {
-		members = `"tools":["mysql_query","mysql_schema"],"data_sources":["shop"]`
-	}
-	var opened struct {
-		AgentToken string `json:"agent_token"`
-	}
-	require.NoError(s.t, json.Unmarshal(s.Must(201, "POST", "/v1/runs", fmt.Sprintf(`{"run_id":%q,%s}`, run, members)), &opened))
-	require.NotEmpty(s.t, opened.AgentToken)
-	return opened.AgentToken
-}
-
-// Invoke calls a tool as the run's agent.
-func (s *Service) Invoke(ctx context.Context, token, run, id, tool, request string) (Call, error) {
-	a, err := s.Do(ctx, token, "POST", "/v1/runs/"+run+"/tool-calls", fmt.Sprintf(`{"tool_call_id":%q,"tool_name":%q,"request":%s}`, id, tool, request))
-	if err != nil {
-		return Call{}, err
-	}
-	c := Call{HTTP: a.Status}
-	return c, json.Unmarshal(a.Body, &c)
-}
-
-// Query calls mysql_query on the source shop and requires an answer.
-func (s *Service) Query(token, run, id, sql string, params ...any) Call {
-	s.t.Helper()
-	if params == nil {
-		params = []any{}
-	}
-	request, err := json.Marshal(map[string]any{"data_source": "shop", "sql": sql, "params": params})
-	require.NoError(s.t, err)
-	c, err := s.Invoke(s.t.Context(), token, run, id, "mysql_query", string(request))
-	require.NoError(s.t, err)
-	return c
-}
-
-// Record returns a canonical record, and whether there is one.
-func (s *Service) Record(run, id string) (record map[string]json.RawMessage, found bool) {
-	s.t.Helper()
-	a, err := s.Do(s.t.Context(), HarnessKey, "GET", "/v1/runs/"+run+"/tool-calls/"+url.PathEscape(id)+"/record", "")
-	require.NoError(s.t, err)
-	if a.Status == http.StatusNotFound {
-		return nil, false
-	}
-	require.Equal(s.t, http.StatusOK, a.Status, "%s", a.Body)
-	require.NoError(s.t, json.Unmarshal(a.Body, &record))
-	return record, true
-}
-
-// Log collects log lines.
-type Log struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-// Write appends p.
-func (l *Log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-// String returns everything.
-func (l *Log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
-// address is where the log says that the service listens, or "".
-func (l *Log) address() string {
-	for line := range strings.Lines(l.String()) {
-		var entry struct{ Msg, Address string }
-		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" {
-			return entry.Address
-		}
-	}
-	return ""
-}
+func (s *Service) Logs() string { return s.log.String() }
