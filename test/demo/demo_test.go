@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,16 +10,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/test/service"
 )
 
-// build builds a program of the repository, with the environment that the Makefile builds it
-// with, so that the build cache serves both.
-func build(t *testing.T, dir, pkg, name string, env ...string) string {
+// buildDatabase builds the demo's database with the environment that the Makefile builds it with,
+// so that the build cache serves both.
+func buildDatabase(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), name)
-	cmd := exec.Command("go", "build", "-o", binary, pkg)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), env...)
+	binary := filepath.Join(t.TempDir(), "demodb")
+	cmd := exec.Command("go", "build", "-o", binary, ".")
+	cmd.Dir = "../demodb"
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return binary
@@ -26,19 +29,28 @@ func build(t *testing.T, dir, pkg, name string, env ...string) string {
 
 // TestS26_TheDemoShowsWhatTheDatabaseHolds runs the demo on its own seed and on a changed one.
 func TestS26_TheDemoShowsWhatTheDatabaseHolds(t *testing.T) {
-	app, db := build(t, "../..", "./cmd/app", "toolboundary"), build(t, "../demodb", ".", "demodb", "CGO_ENABLED=0")
+	app, db := service.Build(t), buildDatabase(t)
 	seed, err := os.ReadFile("../demodb/seed.sql")
 	require.NoError(t, err)
 	changed := filepath.Join(t.TempDir(), "seed.sql")
-	require.NoError(t, os.WriteFile(changed, bytes.ReplaceAll(seed, []byte("Konrad Zuse"), []byte("Somebody Else")), 0o600))
+	text := bytes.ReplaceAll(seed, []byte("Konrad Zuse"), []byte("Somebody Else"))
+	require.NoError(t, os.WriteFile(changed, text, 0o600))
 
 	var first, second strings.Builder
 	require.NoError(t, demo(t.Context(), &first, app, db, "embedded", false))
 	require.NoError(t, demo(t.Context(), &second, app, db, changed, false))
-	for _, want := range []string{"EVIDENCE_FOUND", "NO_EVIDENCE", "QUERY_REJECTED", "DUPLICATE_TOOL_CALL", "RUN_BUDGET_EXHAUSTED", "record holds READY", "[REDACTED]", "konrad@zuse.example"} {
+	for _, want := range []string{
+		"EVIDENCE_FOUND", "NO_EVIDENCE", "QUERY_REJECTED", "DUPLICATE_TOOL_CALL", "RUN_BUDGET_EXHAUSTED",
+		"record holds READY", "[REDACTED]", "konrad@zuse.example",
+	} {
 		require.Contains(t, first.String(), want)
 	}
 	require.Contains(t, first.String(), "Konrad Zuse")
 	require.NotContains(t, second.String(), "Konrad Zuse")
 	require.Contains(t, second.String(), "Somebody Else")
+}
+
+func TestADemoThatCannotStartSaysWhy(t *testing.T) {
+	err := demo(t.Context(), io.Discard, "no-such-binary", "no-such-database", "embedded", false)
+	require.ErrorContains(t, err, "cannot start no-such-database")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -14,18 +13,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
+	"slices"
 	"syscall"
-	"time"
+
+	"github.com/toolboundary/toolboundary/test/service/process"
 )
 
 // stack is a running database and a running service.
 type stack struct {
 	out           io.Writer
 	dir, url, key string
-	processes     []*exec.Cmd
-	log           *tail
+	processes     []*process.Process
 }
 
 const configuration = `server: {listen: "127.0.0.1:0"}
@@ -51,100 +49,53 @@ func start(ctx context.Context, out io.Writer, app, db, seed string) (*stack, er
 	if err != nil {
 		return nil, err
 	}
-	s := &stack{out: out, dir: dir, key: secret(), log: &tail{}}
-	user, password := "demo", secret()
-	env := append(os.Environ(), "DEMO_DB_USER="+user, "DEMO_DB_PASSWORD="+password, "SHOP_USER="+user, "SHOP_PASSWORD="+password,
-		"TOOLBOUNDARY_HARNESS_KEY="+s.key, "TOOLBOUNDARY_TOKEN_KEY="+secret())
-	address, err := s.launch(ctx, env, false, addressLine, db, "--listen", "127.0.0.1:0", "--seed", seed)
-	if err == nil {
-		file := filepath.Join(dir, "toolboundary.yaml")
-		err = os.WriteFile(file, fmt.Appendf(nil, configuration, address), 0o600)
-		if err == nil {
-			address, err = s.launch(ctx, env, true, listeningLine, app, "serve", "--config", file)
-		}
-	}
-	if err != nil {
+	s := &stack{out: out, dir: dir, key: secret()}
+	if err := s.launchAll(ctx, app, db, seed); err != nil {
 		s.stop()
 		return nil, err
 	}
-	s.url = "http://" + address
 	return s, nil
 }
 
-// launch starts a program and returns the address that it says it listens on.
-func (s *stack) launch(ctx context.Context, env []string, onStderr bool, find func(string) string, name string, args ...string) (string, error) {
+// launchAll starts the database, and then the service on it.
+func (s *stack) launchAll(ctx context.Context, app, db, seed string) error {
+	user, password := "demo", secret()
+	env := append(os.Environ(),
+		"DEMO_DB_USER="+user, "DEMO_DB_PASSWORD="+password,
+		"SHOP_USER="+user, "SHOP_PASSWORD="+password,
+		"TOOLBOUNDARY_HARNESS_KEY="+s.key, "TOOLBOUNDARY_TOKEN_KEY="+secret())
+	address, err := s.launch(ctx, env, process.Address, db, "--listen", "127.0.0.1:0", "--seed", seed)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(s.dir, "toolboundary.yaml")
+	if err := os.WriteFile(file, fmt.Appendf(nil, configuration, address), 0o600); err != nil {
+		return err
+	}
+	address, err = s.launch(ctx, env, process.Listening, app, "serve", "--config", file)
+	s.url = "http://" + address
+	return err
+}
+
+// launch starts a program and returns the address on which it listens.
+func (s *stack) launch(
+	ctx context.Context, env []string, find func(line string) string, name string, args ...string,
+) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Env = env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches only us; we stop them in order
-	cmd.Stderr = s.log
-	pipe, err := cmd.StdoutPipe()
-	if onStderr {
-		cmd.Stdout, cmd.Stderr = nil, nil
-		pipe, err = cmd.StderrPipe()
-	}
+	p, err := process.Start(ctx, cmd, find)
 	if err != nil {
 		return "", err
 	}
-	if err := cmd.Start(); err != nil {
-		return "", fmt.Errorf("cannot start %s: %w", name, err)
-	}
-	s.processes = append(s.processes, cmd)
-	found := make(chan string, 1)
-	go func() {
-		defer close(found)
-		lines, told := bufio.NewScanner(pipe), false
-		for lines.Scan() {
-			if address := find(lines.Text()); address != "" && !told {
-				told = true
-				found <- address
-			}
-			_, _ = io.WriteString(s.log, lines.Text()+"\n")
-		}
-	}()
-	select {
-	case address, ok := <-found:
-		if !ok {
-			return "", fmt.Errorf("%s ended before it was ready:\n%s", name, s.log)
-		}
-		return address, nil
-	case <-time.After(60 * time.Second):
-		return "", fmt.Errorf("%s was not ready within a minute:\n%s", name, s.log)
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-}
-
-// addressLine finds host:port in the database's first line.
-func addressLine(line string) string {
-	fields := strings.Fields(line)
-	if len(fields) == 0 || !strings.Contains(fields[len(fields)-1], "127.0.0.1:") {
-		return ""
-	}
-	return fields[len(fields)-1]
-}
-
-// listeningLine finds the address in the service's log.
-func listeningLine(line string) string {
-	var entry struct{ Msg, Address string }
-	if json.Unmarshal([]byte(line), &entry) != nil || entry.Msg != "listening" {
-		return ""
-	}
-	return entry.Address
+	s.processes = append(s.processes, p)
+	return p.Address, nil
 }
 
 // stop ends the service first, then the database.
 func (s *stack) stop() {
-	for i := len(s.processes) - 1; i >= 0; i-- {
-		p := s.processes[i]
-		_ = p.Process.Signal(syscall.SIGTERM)
-		done := make(chan struct{})
-		go func() { defer close(done); _ = p.Wait() }()
-		select {
-		case <-done:
-		case <-time.After(20 * time.Second):
-			_ = p.Process.Kill()
-			<-done
-		}
+	for _, p := range slices.Backward(s.processes) {
+		p.Stop()
 	}
 	_ = os.RemoveAll(s.dir)
 }
@@ -179,26 +130,4 @@ func secret() string {
 	b := make([]byte, 24)
 	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
-}
-
-// tail keeps the last lines of the processes' output, for errors.
-type tail struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lines = append(t.lines, strings.TrimRight(string(p), "\n"))
-	if len(t.lines) > 20 {
-		t.lines = t.lines[len(t.lines)-20:]
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.Join(t.lines, "\n")
 }
