@@ -11,6 +11,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/test/service"
+	"github.com/toolboundary/toolboundary/test/service/process"
 )
 
 // bearer adds the agent token to each request.
@@ -22,43 +25,60 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-func TestGoClientOverHTTP(t *testing.T) {
-	s := serve(t, configure(t, freeAddress(t), ""), scripted)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "go", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: bearer{s.open("go-http", demoTools, demoSources)}}}, nil)
+// overHTTP returns the transport of a client that holds the agent token.
+func overHTTP(s *service.Service, token string) mcp.Transport {
+	return &mcp.StreamableClientTransport{
+		Endpoint: s.URL + "/mcp", HTTPClient: &http.Client{Transport: bearer{token}},
+	}
+}
+
+// connect connects the Go SDK's client, which says that it is the program called name.
+func connect(ctx context.Context, t *testing.T, name string, over mcp.Transport) *mcp.ClientSession {
+	t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(ctx, over, nil)
 	require.NoError(t, err)
+	return session
+}
+
+// minute returns a context for what takes much less than a minute.
+func minute(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestGoClientOverHTTP(t *testing.T) {
+	s := serve(t)
+	ctx := minute(t)
+	session := connect(ctx, t, "go", overHTTP(s, s.Open("go-http", demoGrants)))
 	goClient(ctx, t, session)
 	require.NoError(t, session.Close())
 
-	var record struct {
-		Request json.RawMessage `json:"request"`
-		Status  string          `json:"status"`
-	}
-	s.harness(http.MethodGet, "/v1/runs/go-http/tool-calls/toolu_01/record", nil, &record)
-	require.Equal(t, "READY", record.Status)
-	require.Equal(t, `{"data_source":"shop","answer":[12345678901234567890]}`, string(record.Request))
+	record, found := s.Record("go-http", "toolu_01")
+	require.True(t, found)
+	require.Equal(t, `"READY"`, string(record["status"]))
+	require.Equal(t, `{"data_source":"shop","answer":[12345678901234567890]}`, string(record["request"]))
 }
 
 func TestGoClientOverStdio(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, self(t), "mcp", "--config", configure(t, "127.0.0.1:0", "mcp: {run: {id_prefix: desk}}\n"))
+	ctx := minute(t)
+	cmd := exec.CommandContext(ctx, self(t), "mcp", "--config", service.Write(t, "mcp: {run: {id_prefix: desk}}\n"))
 	cmd.Env = append(os.Environ(), actAsBinary+"=scripted")
-	var log lockedBuffer
-	cmd.Stderr = &log
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "go", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
-	require.NoError(t, err, log.String())
+	log := process.NewOutput(nil)
+	cmd.Stderr = log
+	session := connect(ctx, t, "go", &mcp.CommandTransport{Command: cmd})
 	goClient(ctx, t, session)
 
-	// A client that sends no id of its own: its JSON-RPC id is taken, and each call has another.
+	// The JSON-RPC id is used for a client that sends no tool_call_id, and differs in each call.
 	var ids []string
 	for range 2 {
-		res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "demo_schema", Arguments: map[string]any{"answer": []int{1}}})
-		require.NoError(t, err)
-		require.False(t, res.IsError)
-		ids = append(ids, structured(t, res)["tool_call_id"].(string))
+		res, err := session.CallTool(ctx, &mcp.CallToolParams{
+			Name: "demo_schema", Arguments: map[string]any{"answer": []int{1}},
+		})
+		require.NoError(t, err, "%s", log)
+		require.False(t, res.IsError, "%v", res.StructuredContent)
+		ids = append(ids, said(t, res).ToolCallID)
 	}
 	require.NotEqual(t, ids[0], ids[1])
 	require.NoError(t, session.Close())
@@ -74,39 +94,60 @@ func goClient(ctx context.Context, t *testing.T, session *mcp.ClientSession) {
 	require.Equal(t, "demo_query", list.Tools[0].Name)
 	require.Equal(t, "demo_schema", list.Tools[1].Name)
 	for _, tool := range list.Tools {
-		require.NotNil(t, tool.OutputSchema)
-		require.True(t, tool.Annotations.ReadOnlyHint)
-		require.False(t, *tool.Annotations.OpenWorldHint)
+		require.NotNil(t, tool.OutputSchema, tool.Name)
+		require.NotNil(t, tool.Annotations, tool.Name)
+		require.True(t, tool.Annotations.ReadOnlyHint, tool.Name)
+		require.NotNil(t, tool.Annotations.OpenWorldHint, tool.Name)
+		require.False(t, *tool.Annotations.OpenWorldHint, tool.Name)
 	}
 	call := func(id, tool, arguments string) *mcp.CallToolResult {
 		t.Helper()
-		res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments), Meta: mcp.Meta{"claudecode/toolUseId": id}})
+		res, err := session.CallTool(ctx, &mcp.CallToolParams{
+			Name: tool, Arguments: json.RawMessage(arguments), Meta: mcp.Meta{"claudecode/toolUseId": id},
+		})
 		require.NoError(t, err)
 		return res
 	}
 	res := call("toolu_01", "demo_query", `{"data_source":"shop","answer":[12345678901234567890]}`)
-	require.False(t, res.IsError)
-	require.Equal(t, "toolu_01", structured(t, res)["tool_call_id"])
-	require.Contains(t, res.Content[0].(*mcp.TextContent).Text, `"items":[12345678901234567890]`)
+	require.False(t, res.IsError, "%v", res.StructuredContent)
+	require.Equal(t, "toolu_01", said(t, res).ToolCallID)
+	require.Contains(t, text(t, res), `"items":[12345678901234567890]`)
 
 	res = call("toolu_02", "demo_schema", `{"answer":[]}`)
-	require.Equal(t, "NO_EVIDENCE", structured(t, res)["evidence_status"])
+	require.Equal(t, "NO_EVIDENCE", said(t, res).EvidenceStatus)
 
 	res = call("toolu_01", "demo_query", `{"answer":[1]}`)
-	require.True(t, res.IsError)
-	require.Equal(t, "DUPLICATE_TOOL_CALL", structured(t, res)["error"].(map[string]any)["code"])
+	require.True(t, res.IsError, "%v", res.StructuredContent)
+	require.Equal(t, "DUPLICATE_TOOL_CALL", said(t, res).Error.Code)
 
-	res = call("toolu_03", "demo_query", `{"refuse":{"code":"QUERY_REJECTED","reason":"UNKNOWN_COLUMN","detail":"customers.ssn is not available"}}`)
-	require.True(t, res.IsError)
-	require.Equal(t, "customers.ssn is not available", structured(t, res)["error"].(map[string]any)["detail"])
+	res = call("toolu_03", "demo_query", `{"refuse":`+unknownColumn+`}`)
+	require.True(t, res.IsError, "%v", res.StructuredContent)
+	require.Equal(t, "customers.ssn is not available", said(t, res).Error.Detail)
 
-	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "nosuch", Meta: mcp.Meta{"claudecode/toolUseId": "toolu_04"}})
+	_, err = session.CallTool(ctx, &mcp.CallToolParams{
+		Name: "nosuch", Meta: mcp.Meta{"claudecode/toolUseId": "toolu_04"},
+	})
 	require.ErrorContains(t, err, "There is no such tool")
 }
 
-func structured(t *testing.T, res *mcp.CallToolResult) map[string]any {
+// unknownColumn makes a scripted tool refuse as the SQL guard does.
+const unknownColumn = `{"code":"QUERY_REJECTED","reason":"UNKNOWN_COLUMN","detail":"customers.ssn is not available"}`
+
+// said returns the structured content of a result.
+func said(t *testing.T, res *mcp.CallToolResult) structured {
 	t.Helper()
-	content, ok := res.StructuredContent.(map[string]any)
-	require.True(t, ok, "%v", res.StructuredContent)
+	data, err := json.Marshal(res.StructuredContent)
+	require.NoError(t, err)
+	var content structured
+	require.NoError(t, json.Unmarshal(data, &content), "%s", data)
 	return content
+}
+
+// text returns the text of a result.
+func text(t *testing.T, res *mcp.CallToolResult) string {
+	t.Helper()
+	require.Len(t, res.Content, 1)
+	content, ok := res.Content[0].(*mcp.TextContent)
+	require.True(t, ok, "the content is a %T", res.Content[0])
+	return content.Text
 }

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/test/service"
 )
 
 // install installs the npm packages once and returns the Node that runs them. Without npm or
@@ -68,19 +71,30 @@ type listed struct {
 	Annotations               map[string]bool
 }
 
+// structured is what tests look at in a result's structured content.
+type structured struct {
+	ToolCallID     string          `json:"tool_call_id"`
+	EvidenceStatus string          `json:"evidence_status"`
+	AgentResult    json.RawMessage `json:"agent_result"`
+	Error          struct{ Code, Detail string }
+}
+
+// result is a call's result, or the protocol error that the client threw.
 type result struct {
 	IsError           bool
 	Content           []struct{ Text string }
-	StructuredContent struct {
-		ToolCallID     string          `json:"tool_call_id"`
-		EvidenceStatus string          `json:"evidence_status"`
-		AgentResult    json.RawMessage `json:"agent_result"`
-		Error          struct{ Code, Detail string }
-	}
-	Thrown struct {
+	StructuredContent structured
+	Thrown            struct {
 		Code    int
 		Message string
 	}
+}
+
+// text returns the text of a result.
+func (r result) text(t *testing.T) string {
+	t.Helper()
+	require.Len(t, r.Content, 1, "%+v", r)
+	return r.Content[0].Text
 }
 
 func (r result) code() string { return r.StructuredContent.Error.Code }
@@ -90,15 +104,16 @@ func typescript(t *testing.T, env []string, calls []call, args ...string) report
 	t.Helper()
 	data, err := json.Marshal(calls)
 	require.NoError(t, err)
+	out := node(t, append(env, "CALLS="+string(data)), nil, append([]string{"clients/typescript.mjs"}, args...)...)
 	var r report
-	require.NoError(t, json.Unmarshal(node(t, append(env, "CALLS="+string(data)), nil, append([]string{"clients/typescript.mjs"}, args...)...), &r))
+	require.NoError(t, json.Unmarshal(out, &r), "%s", out)
 	require.Equal(t, "toolboundary", r.Server)
 	require.Len(t, r.Tools, 2)
 	require.Len(t, r.Results, len(calls))
 	for _, tool := range r.Tools {
-		require.True(t, tool.Annotations["readOnlyHint"])
-		require.False(t, tool.Annotations["openWorldHint"])
-		require.NotEmpty(t, tool.OutputSchema)
+		require.True(t, tool.Annotations["readOnlyHint"], tool.Name)
+		require.False(t, tool.Annotations["openWorldHint"], tool.Name)
+		require.NotEmpty(t, tool.OutputSchema, tool.Name)
 	}
 	return r
 }
@@ -107,7 +122,7 @@ var scriptedCalls = []call{
 	{ID: "call_1", Name: "demo_query", Arguments: json.RawMessage(`{"data_source":"shop","answer":[1,"é"]}`)},
 	{ID: "call_2", Name: "demo_schema", Arguments: json.RawMessage(`{"answer":[]}`)},
 	{ID: "call_1", Name: "demo_query", Arguments: json.RawMessage(`{"answer":[2]}`)},
-	{ID: "call_3", Name: "demo_query", Arguments: json.RawMessage(`{"refuse":{"code":"QUERY_REJECTED","reason":"UNKNOWN_COLUMN","detail":"customers.ssn is not available"}}`)},
+	{ID: "call_3", Name: "demo_query", Arguments: json.RawMessage(`{"refuse":` + unknownColumn + `}`)},
 	{ID: "call_4", Name: "nosuch", Arguments: json.RawMessage(`{}`)},
 	{Name: "demo_query", Arguments: json.RawMessage(`{"answer":[3]}`)},
 }
@@ -118,30 +133,31 @@ func requireScripted(t *testing.T, r report) {
 	require.Equal(t, "demo_schema", r.Tools[1].Name)
 	require.Equal(t, "call_1", r.Results[0].StructuredContent.ToolCallID)
 	require.JSONEq(t, `{"items":[1,"é"],"truncated":false}`, string(r.Results[0].StructuredContent.AgentResult))
-	require.Contains(t, r.Results[0].Content[0].Text, `"items":[1,"é"]`)
+	require.Contains(t, r.Results[0].text(t), `"items":[1,"é"]`)
 	require.Equal(t, "NO_EVIDENCE", r.Results[1].StructuredContent.EvidenceStatus)
-	require.True(t, r.Results[2].IsError)
+	require.True(t, r.Results[2].IsError, "%+v", r.Results[2])
 	require.Equal(t, "DUPLICATE_TOOL_CALL", r.Results[2].code())
 	require.Equal(t, "customers.ssn is not available", r.Results[3].StructuredContent.Error.Detail)
 	require.Equal(t, -32602, r.Results[4].Thrown.Code)
 }
 
 func TestTypeScriptClientOverHTTP(t *testing.T) {
-	s := serve(t, configure(t, freeAddress(t), ""), scripted)
-	r := typescript(t, nil, scriptedCalls, "http", s.url+"/mcp", s.open("ts-http", demoTools, demoSources))
+	s := serve(t)
+	r := typescript(t, nil, scriptedCalls, "http", s.URL+"/mcp", s.Open("ts-http", demoGrants))
 	requireScripted(t, r)
-	require.Equal(t, "TOOL_CALL_ID_INVALID", r.Results[5].code(), "over HTTP a JSON-RPC id is no identity")
-	require.Equal(t, []string{"call_1", "call_2"}, s.recorded("ts-http"))
+	require.Equal(t, "TOOL_CALL_ID_INVALID", r.Results[5].code(), "over HTTP the JSON-RPC id is not used")
+	require.Equal(t, []string{"call_1", "call_2"}, recorded(t, s, "ts-http"))
 }
 
 func TestTypeScriptClientOverStdio(t *testing.T) {
-	calls := append([]call{}, scriptedCalls...)
-	calls = append(calls, call{ID: "call_5", Name: "demo_query", Arguments: json.RawMessage(`{"do":"block"}`), Cancel: "enough"},
+	calls := append(slices.Clone(scriptedCalls),
+		call{ID: "call_5", Name: "demo_query", Arguments: json.RawMessage(`{"do":"block"}`), Cancel: "enough"},
 		call{ID: "call_6", Name: "demo_query", Arguments: json.RawMessage(`{"answer":[6]}`)})
-	r := typescript(t, []string{actAsBinary + "=scripted"}, calls, "stdio", self(t), "mcp", "--config", configure(t, "127.0.0.1:0", ""))
+	r := typescript(t, []string{actAsBinary + "=scripted"}, calls,
+		"stdio", self(t), "mcp", "--config", service.Write(t, ""))
 	requireScripted(t, r)
-	require.False(t, r.Results[5].IsError)
-	require.NotEmpty(t, r.Results[5].StructuredContent.ToolCallID, "over stdio the JSON-RPC id is taken")
+	require.False(t, r.Results[5].IsError, "%+v", r.Results[5])
+	require.NotEmpty(t, r.Results[5].StructuredContent.ToolCallID, "over stdio the JSON-RPC id is used")
 	require.Contains(t, r.Results[6].Thrown.Message, "enough")
 	require.Equal(t, "EVIDENCE_FOUND", r.Results[7].StructuredContent.EvidenceStatus)
 }

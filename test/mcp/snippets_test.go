@@ -11,10 +11,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/toolboundary/toolboundary/test/service"
 )
 
 // entry is a server as a client's configuration has it.
@@ -34,8 +35,10 @@ type configuration struct {
 }
 
 // wanted are the snippets that the documentation must have.
-var wanted = []string{"claude-code-add-http", "claude-code-add-stdio", "claude-code-http", "claude-code-stdio", "claude-desktop",
-	"cursor-http", "cursor-stdio", "vscode-http", "vscode-stdio"}
+var wanted = []string{
+	"claude-code-add-http", "claude-code-add-stdio", "claude-code-http", "claude-code-stdio", "claude-desktop",
+	"cursor-http", "cursor-stdio", "vscode-http", "vscode-stdio",
+}
 
 // TestDocumentedSnippets does with each snippet of the documentation what the client does:
 // start the command or call the URL, with its arguments, variables and headers; then it lists
@@ -44,7 +47,8 @@ var wanted = []string{"claude-code-add-http", "claude-code-add-stdio", "claude-c
 func TestDocumentedSnippets(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
-	blocks := regexp.MustCompile("(?s)<!-- snippet: (\\S+) -->\n```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	snippet := regexp.MustCompile("(?s)<!-- snippet: (\\S+) -->\n```(\\w+)\n(.*?)```")
+	blocks := snippet.FindAllStringSubmatch(string(text), -1)
 	var found []string
 	for _, block := range blocks {
 		found = append(found, block[1])
@@ -55,9 +59,9 @@ func TestDocumentedSnippets(t *testing.T) {
 		t.Run(block[1], func(t *testing.T) {
 			e := read(t, block[2], block[3])
 			if e.Command != "" {
-				overStdio(t, e)
+				startCommand(t, e)
 			} else {
-				overHTTP(t, e)
+				callURL(t, e)
 			}
 		})
 	}
@@ -79,7 +83,13 @@ func read(t *testing.T, language, snippet string) entry {
 	}
 	require.Len(t, servers, 1)
 	e := servers["toolboundary"]
-	require.True(t, e.Command != "" && (e.Type == "" || e.Type == "stdio") || e.URL != "" && (e.Type == "" || e.Type == "http"))
+	switch {
+	case e.Command != "":
+		require.Contains(t, []string{"", "stdio"}, e.Type)
+	default:
+		require.NotEmpty(t, e.URL, "a server needs a command or a URL")
+		require.Contains(t, []string{"", "http"}, e.Type)
+	}
 	if c.Servers != nil {
 		require.NotEmpty(t, e.Type, "VS Code needs the type")
 		for _, input := range c.Inputs {
@@ -96,6 +106,7 @@ func readCommand(t *testing.T, line string) entry {
 	for _, word := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(line, -1) {
 		words = append(words, strings.Trim(word, `"`))
 	}
+	require.Greater(t, len(words), 6, line)
 	require.Equal(t, []string{"claude", "mcp", "add", "--transport"}, words[:4])
 	e := entry{Type: words[4], Env: map[string]string{}, Headers: map[string]string{}}
 	require.Equal(t, "toolboundary", words[5])
@@ -126,47 +137,39 @@ func filled(value, with string) string {
 	return regexp.MustCompile(`\$\{[^}]+\}|\$[A-Z_]+`).ReplaceAllLiteralString(value, with)
 }
 
-func overStdio(t *testing.T, e entry) {
+// startCommand starts the snippet's command, as a client does.
+func startCommand(t *testing.T, e entry) {
 	t.Helper()
 	require.Regexp(t, `(^|/)toolboundary$`, e.Command)
 	require.Equal(t, []string{"mcp", "--config", "/etc/toolboundary.yaml"}, e.Args)
 	for _, name := range []string{"SHOP_USER", "SHOP_PASSWORD"} {
-		require.NotEmpty(t, filled(e.Env[name], "x"), "the configuration's variables must be passed on")
+		require.NotEmpty(t, filled(e.Env[name], "x"), "the configuration's variable %s must be passed on", name)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	args := slices.Clone(e.Args)
-	args[len(args)-1] = configure(t, "127.0.0.1:0", "")
-	cmd := exec.CommandContext(ctx, self(t), args...)
+	ctx := minute(t)
+	cmd := exec.CommandContext(ctx, self(t), "mcp", "--config", service.Write(t, ""))
 	cmd.Env = append(os.Environ(), actAsBinary+"=scripted")
 	for name, value := range e.Env {
 		cmd.Env = append(cmd.Env, name+"="+filled(value, "secret"))
 	}
-	session, err := client().Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
-	require.NoError(t, err)
-	// What Claude Desktop, VS Code and Cursor send: no id of their own.
-	listAndCall(ctx, t, session, nil)
+	session := connect(ctx, t, "snippets", &mcp.CommandTransport{Command: cmd})
+	listAndCall(ctx, t, session, nil) // Claude Desktop, VS Code and Cursor send no tool_call_id
 	require.NoError(t, session.Close())
 }
 
-func overHTTP(t *testing.T, e entry) {
+// callURL calls the snippet's URL with its headers, as a client does.
+func callURL(t *testing.T, e entry) {
 	t.Helper()
-	s := serve(t, configure(t, freeAddress(t), ""), scripted)
-	token := s.open("snippet", demoTools, demoSources)
+	s := serve(t)
+	token := s.Open("snippet", demoGrants)
 	at, err := url.Parse(e.URL)
 	require.NoError(t, err)
 	require.Equal(t, "127.0.0.1:8080", at.Host, "the default address")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	session, err := client().Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.url + at.Path,
-		HTTPClient: &http.Client{Transport: headers{e.Headers, token}}}, nil)
-	require.NoError(t, err)
+	ctx := minute(t)
+	session := connect(ctx, t, "snippets", &mcp.StreamableClientTransport{
+		Endpoint: s.URL + at.Path, HTTPClient: &http.Client{Transport: headers{e.Headers, token}},
+	})
 	listAndCall(ctx, t, session, mcp.Meta{"claudecode/toolUseId": "toolu_01"})
 	require.NoError(t, session.Close())
-}
-
-func client() *mcp.Client {
-	return mcp.NewClient(&mcp.Implementation{Name: "snippets", Version: "1"}, nil)
 }
 
 func listAndCall(ctx context.Context, t *testing.T, session *mcp.ClientSession, meta mcp.Meta) {
@@ -174,12 +177,14 @@ func listAndCall(ctx context.Context, t *testing.T, session *mcp.ClientSession, 
 	list, err := session.ListTools(ctx, nil)
 	require.NoError(t, err)
 	require.Len(t, list.Tools, 2)
-	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "demo_query", Arguments: json.RawMessage(`{"data_source":"shop","answer":[1]}`), Meta: meta})
+	res, err := session.CallTool(ctx, &mcp.CallToolParams{
+		Name: "demo_query", Arguments: json.RawMessage(`{"data_source":"shop","answer":[1]}`), Meta: meta,
+	})
 	require.NoError(t, err)
 	require.False(t, res.IsError, "%v", res.StructuredContent)
 }
 
-// headers adds a snippet's headers to each request, with the token where it stands in them.
+// headers adds a snippet's headers to each request, with the token in place of the placeholder.
 type headers struct {
 	of    map[string]string
 	token string

@@ -116,6 +116,7 @@ func TestS32_S33_S42_RefusalsTouchNoDatabase(t *testing.T) {
 		"meta":    "SELECT table_name FROM information_schema.tables",
 	} {
 		t.Run(id, func(t *testing.T) {
+			s := s.In(t)
 			c := s.Query(token, "r1", id, sql)
 			require.Equal(t, 422, c.HTTP, "%v", c)
 			require.Equal(t, "QUERY_REJECTED", c.Error.Code, "%v", c)
@@ -163,6 +164,7 @@ func TestS23_S25_S36_TheStatementIsStoppedOnTheServer(t *testing.T) {
 
 	s := service.Start(t, shop(db, "30s"))
 	t.Run("by the run's cancellation", func(t *testing.T) {
+		s := s.In(t)
 		token := s.Open("cancelled", "")
 		wait := s.Send(t.Context(), token, "cancelled", "call_1", "mysql_query", slowQuery)
 		running(t, db, true)
@@ -173,6 +175,7 @@ func TestS23_S25_S36_TheStatementIsStoppedOnTheServer(t *testing.T) {
 		running(t, db, false)
 	})
 	t.Run("by the caller's going away", func(t *testing.T) {
+		s := s.In(t)
 		token := s.Open("gone", "")
 		ctx, leave := context.WithCancel(t.Context())
 		wait := s.Send(ctx, token, "gone", "call_1", "mysql_query", slowQuery)
@@ -184,6 +187,7 @@ func TestS23_S25_S36_TheStatementIsStoppedOnTheServer(t *testing.T) {
 		require.Equal(t, "EXECUTION_CANCELLED", awaitError(t, s, "gone", "call_1"))
 	})
 	t.Run("by the run's deadline", func(t *testing.T) {
+		s := s.In(t)
 		token := s.Open("deadline", `"tools":["mysql_query"],"data_sources":["shop"],"ttl_seconds":1`)
 		c, err := s.Invoke(t.Context(), token, "deadline", "call_1", "mysql_query", slowQuery)
 		require.NoError(t, err)

@@ -26,16 +26,17 @@ func TestReplicas(t *testing.T) {
 	}
 
 	t.Run("S08 budget", func(t *testing.T) {
-		token := a.Open("budget", tenCalls)
+		token := a.In(t).Open("budget", tenCalls)
 		require.Equal(t, map[string]int{"": 10, "RUN_BUDGET_EXHAUSTED": 54},
 			outcomes(64, func(i int) (service.Call, error) { return both(i, token, "budget", fmt.Sprint("call_", i)) }))
 	})
 	t.Run("S07 one id", func(t *testing.T) {
-		token := b.Open("one", "")
+		token := b.In(t).Open("one", "")
 		require.Equal(t, map[string]int{"": 1, "DUPLICATE_TOOL_CALL": 31},
 			outcomes(32, func(i int) (service.Call, error) { return both(i, token, "one", "call_1") }))
 	})
 	t.Run("S36 cancel on the other", func(t *testing.T) {
+		a, b := a.In(t), b.In(t)
 		token := a.Open("cancel", "")
 		wait := a.Send(t.Context(), token, "cancel", "call_1", "mysql_query", slowQuery)
 		running(t, db, true)
@@ -49,6 +50,7 @@ func TestReplicas(t *testing.T) {
 		t.Logf("and gone from the process list after %v", time.Since(since))
 	})
 	t.Run("S16 kill -9", func(t *testing.T) {
+		a, b := a.In(t), b.In(t)
 		token := a.Open("killed", "")
 		wait := a.Send(t.Context(), token, "killed", "call_1", "mysql_query", slowQuery)
 		running(t, db, true)

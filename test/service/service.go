@@ -84,19 +84,27 @@ type Service struct {
 	// URL is http://host:port.
 	URL string
 
-	t      testing.TB
+	t testing.TB
+	*instance
+}
+
+// instance is what a Service and those that In returns share.
+type instance struct {
 	log    *process.Output
 	stop   func() int // returns the exit code, any number of times
 	kill   func()     // nil in this process
 	killed bool
 }
 
+// In returns the same service for a subtest: what its methods require is required of t.
+func (s *Service) In(t testing.TB) *Service { return &Service{s.URL, t, s.instance} }
+
 // Start writes the configuration to a file, as Write does, serves it in this process and waits
 // until the service listens.
 func Start(t testing.TB, configuration string, options ...bootstrap.Option) *Service {
 	t.Helper()
 	args := []string{"serve", "--config", Write(t, configuration)}
-	s := &Service{t: t, log: process.NewOutput(process.Listening)}
+	s := &Service{t: t, instance: &instance{log: process.NewOutput(process.Listening)}}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended, code := make(chan struct{}), -1
 	go func() {
@@ -136,7 +144,7 @@ func StartBinary(t testing.TB, path, configuration string) *Service {
 	cmd := exec.Command(path, "serve", "--config", Write(t, configuration))
 	p, err := process.Start(t.Context(), cmd, process.Listening)
 	require.NoError(t, err)
-	s := &Service{t: t, URL: "http://" + p.Address, log: p.Output, stop: p.Stop, kill: p.Kill}
+	s := &Service{"http://" + p.Address, t, &instance{log: p.Output, stop: p.Stop, kill: p.Kill}}
 	t.Cleanup(s.end)
 	return s
 }

@@ -346,7 +346,7 @@ func TestS26_TheScenariosOnEveryTool(t *testing.T) {
 					continue
 				}
 				t.Run(c.name, func(t *testing.T) {
-					run := fmt.Sprint("r", i)
+					s, run := s.In(t), fmt.Sprint("r", i)
 					token := s.Open(run, fmt.Sprintf(`"tools":[%q],"data_sources":[%q]`, sub.tool, sub.source))
 					c.body(scene{t, sub, s, run, token})
 				})
