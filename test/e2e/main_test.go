@@ -14,12 +14,11 @@ import (
 
 	"github.com/toolboundary/toolboundary/adapters/cli"
 	"github.com/toolboundary/toolboundary/cmd/app/bootstrap"
+	"github.com/toolboundary/toolboundary/test/service"
 )
 
 // witnessEnv names the file that collects what commands print and how they were started.
 const witnessEnv = "TOOLBOUNDARY_TEST_WITNESS"
-
-const testVersion = "v0.0.0-e2e"
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"toolboundary": toolboundary})
@@ -40,11 +39,14 @@ func toolboundary() {
 	w := &witness{file: file}
 	_, _ = fmt.Fprintf(w, "$ %q\n", cmdline)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := bootstrap.Run(ctx, testVersion, os.Args[1:], cli.Streams{In: os.Stdin, Out: io.MultiWriter(os.Stdout, w), Err: io.MultiWriter(os.Stderr, w)})
+	code := bootstrap.Run(ctx, service.Version, os.Args[1:], cli.Streams{
+		In: os.Stdin, Out: io.MultiWriter(os.Stdout, w), Err: io.MultiWriter(os.Stderr, w),
+	})
 	stop()
 	os.Exit(code)
 }
 
+// witness writes to a file that several commands share.
 type witness struct {
 	mu   sync.Mutex
 	file *os.File

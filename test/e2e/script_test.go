@@ -3,7 +3,6 @@ package e2e
 import (
 	"crypto/rand"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,13 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolboundary/toolboundary/test/servers"
+	"github.com/toolboundary/toolboundary/test/service/process"
 )
 
-// Scenarios of every command, success and failure (Must show 2). What commands print, and what
-// they were started with, holds no secret (Must show 4).
+// Scenarios of every command, success and failure. What commands print, and what they were
+// started with, holds no secret.
 //
-// Each script has a schema of its own, $SCHEMA, and two accounts: $ADMIN_USER, and $AGENT_USER
-// with SELECT on that schema. $LISTEN is a free address.
+// Each script has its own schema, $SCHEMA, and two accounts: $ADMIN_USER, and $AGENT_USER with
+// SELECT on that schema. After await, $LISTEN is the address of the service that it started.
 func TestScripts(t *testing.T) {
 	m := servers.SharedMariaDB(t)
 	redis := servers.Redis(t)
@@ -43,22 +43,30 @@ func setup(t *testing.T, m *servers.MySQL, redis *servers.RedisServer, env *test
 	if err != nil {
 		return err
 	}
-	listen, err := freeAddress()
-	if err != nil {
-		return err
-	}
 	secrets := map[string]string{
-		"ADMIN_PASSWORD": m.AdminPassword, "AGENT_PASSWORD": password, "TOOLBOUNDARY_QUERY_PASSWORD": password,
-		"TOOLBOUNDARY_HARNESS_KEY": "canary-harness-" + rand.Text(), "TOOLBOUNDARY_TOKEN_KEY": "canary-token-" + rand.Text() + rand.Text(),
+		"ADMIN_PASSWORD":              m.AdminPassword,
+		"AGENT_PASSWORD":              password,
+		"TOOLBOUNDARY_QUERY_PASSWORD": password,
+		"TOOLBOUNDARY_HARNESS_KEY":    "canary-harness-" + rand.Text(),
+		"TOOLBOUNDARY_TOKEN_KEY":      "canary-token-" + rand.Text() + rand.Text(),
 	}
 	for name, value := range secrets {
 		env.Setenv(name, value)
 	}
 	witness := filepath.Join(t.TempDir(), schema)
 	for name, value := range map[string]string{
-		witnessEnv: witness, "SCHEMA": schema, "DB_ADDR": m.Addr, "DB_HOST": host, "DB_PORT": port, "ADMIN_USER": m.AdminUser, "AGENT_USER": user,
-		"REDIS_ADDR": redis.Addr, "LISTEN": listen, "TOOLBOUNDARY_SERVER": "http://" + listen,
-		"TOOLBOUNDARY_QUERY_HOST": host, "TOOLBOUNDARY_QUERY_PORT": port, "TOOLBOUNDARY_QUERY_USER": user, "TOOLBOUNDARY_QUERY_SCHEMA": schema,
+		witnessEnv:                  witness,
+		"SCHEMA":                    schema,
+		"DB_ADDR":                   m.Addr,
+		"DB_HOST":                   host,
+		"DB_PORT":                   port,
+		"ADMIN_USER":                m.AdminUser,
+		"AGENT_USER":                user,
+		"REDIS_ADDR":                redis.Addr,
+		"TOOLBOUNDARY_QUERY_HOST":   host,
+		"TOOLBOUNDARY_QUERY_PORT":   port,
+		"TOOLBOUNDARY_QUERY_USER":   user,
+		"TOOLBOUNDARY_QUERY_SCHEMA": schema,
 	} {
 		env.Setenv(name, value)
 	}
@@ -72,14 +80,6 @@ func setup(t *testing.T, m *servers.MySQL, redis *servers.RedisServer, env *test
 		}
 	})
 	return nil
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // load runs an SQL file of the script as the administrator, with the script's variables.
@@ -97,13 +97,18 @@ func expand(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// await waits until the service answers.
+// await waits until the service of the script listens, and sets $LISTEN and $TOOLBOUNDARY_SERVER.
+// Its log is in the witness.
 func await(ts *testscript.TestScript, _ bool, _ []string) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if res, err := http.Get("http://" + ts.Getenv("LISTEN") + "/healthz"); err == nil {
-			res.Body.Close()
-			return
+	for deadline := time.Now().Add(process.ReadyLimit); time.Now().Before(deadline); {
+		for line := range strings.Lines(ts.ReadFile(ts.Getenv(witnessEnv))) {
+			if address := process.Listening(line); address != "" {
+				ts.Setenv("LISTEN", address)
+				ts.Setenv("TOOLBOUNDARY_SERVER", "http://"+address)
+				return
+			}
 		}
+		time.Sleep(20 * time.Millisecond) // the log of another process: there is nothing to wait on
 	}
-	ts.Fatalf("the service did not listen within a minute")
+	ts.Fatalf("the service did not listen within %v", process.ReadyLimit)
 }
