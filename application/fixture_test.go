@@ -79,7 +79,9 @@ func (s *store) Refuse(ctx context.Context, id run.ID, incarnation string, entry
 	return s.Store.Refuse(ctx, id, incarnation, entry, counts)
 }
 
-// fixture is a boundary over the fake tool and the memory store.
+// fixture is a service over the scripted tool and the memory store. It is not one of test/rig,
+// because the tests here count and fail each step of the store, stub the tokens, and use the real
+// clock, which is synctest's inside a bubble.
 type fixture struct {
 	t     *testing.T
 	store *store

@@ -24,11 +24,12 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/adapters/projectors/rows"
 	"github.com/toolboundary/toolboundary/adapters/redisstore"
+	"github.com/toolboundary/toolboundary/adapters/systemclock"
 	"github.com/toolboundary/toolboundary/application"
-	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/ports/toolset"
+	"github.com/toolboundary/toolboundary/test/rig"
 	"github.com/toolboundary/toolboundary/test/servers"
 )
 
@@ -64,7 +65,8 @@ func BenchmarkBoundaryAgainstFloor(b *testing.B) {
 	user, password := db.Account(b, "SELECT ON bench.*")
 	sides := [2]side{boundary(b, db, rd, user, password), floor(b, db, rd, user, password)}
 	for b.Loop() { // -benchtime 1x: one pass is the whole table
-		say("\n%-6s %7s | %9s %9s %6s | %9s %9s %6s | %7s %7s", "answer", "callers", "p50", "floor", "ratio", "calls/s", "floor", "ratio", "allocs", "floor")
+		say("\n%-6s %7s | %9s %9s %6s | %9s %9s %6s | %7s %7s",
+			"answer", "callers", "p50", "floor", "ratio", "calls/s", "floor", "ratio", "allocs", "floor")
 		for _, k := range kinds {
 			for _, callers := range []int{1, 8, mostCallers} {
 				row(b, sides, k.name, callers, k.ops)
@@ -85,9 +87,9 @@ func row(b *testing.B, sides [2]side, kind string, callers, ops int) {
 			got[i] = append(got[i], round(b, s, kind, callers, ops))
 		}
 	}
-	p50 := [2]float64{median(got[0], func(m measured) float64 { return float64(m.p50) }), median(got[1], func(m measured) float64 { return float64(m.p50) })}
-	rate := [2]float64{median(got[0], func(m measured) float64 { return m.throughput }), median(got[1], func(m measured) float64 { return m.throughput })}
-	allocs := [2]float64{median(got[0], func(m measured) float64 { return m.allocs }), median(got[1], func(m measured) float64 { return m.allocs })}
+	p50 := medians(got, func(m measured) float64 { return float64(m.p50) })
+	rate := medians(got, func(m measured) float64 { return m.throughput })
+	allocs := medians(got, func(m measured) float64 { return m.allocs })
 	say("%-6s %7d | %9v %9v %5.2fx | %9.0f %9.0f %5.2fx | %7.0f %7.0f", kind, callers,
 		time.Duration(p50[0]).Round(time.Microsecond), time.Duration(p50[1]).Round(time.Microsecond), p50[0]/p50[1],
 		rate[0], rate[1], rate[0]/rate[1], allocs[0], allocs[1])
@@ -98,13 +100,17 @@ func row(b *testing.B, sides [2]side, kind string, callers, ops int) {
 // say prints a line of the table; the testing package would cut the benchmark's own log.
 func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
 
-func median(list []measured, of func(measured) float64) float64 {
-	values := make([]float64, 0, len(list))
-	for _, m := range list {
-		values = append(values, of(m))
+// medians returns the median of each side.
+func medians(got [2][]measured, of func(measured) float64) (m [2]float64) {
+	for side, list := range got {
+		values := make([]float64, 0, len(list))
+		for _, one := range list {
+			values = append(values, of(one))
+		}
+		slices.Sort(values)
+		m[side] = values[len(values)/2]
 	}
-	slices.Sort(values)
-	return values[len(values)/2]
+	return m
 }
 
 func round(b *testing.B, s side, kind string, callers, ops int) measured {
@@ -138,7 +144,8 @@ func round(b *testing.B, s side, kind string, callers, ops int) measured {
 func load(b *testing.B, db *servers.MySQL) {
 	b.Helper()
 	var script strings.Builder
-	script.WriteString("CREATE DATABASE bench; CREATE TABLE bench.answers (id INT PRIMARY KEY, kind VARCHAR(8), body TEXT, KEY (kind));\n")
+	script.WriteString("CREATE DATABASE bench; CREATE TABLE bench.answers " +
+		"(id INT PRIMARY KEY, kind VARCHAR(8), body TEXT, KEY (kind));\n")
 	id := 0
 	for _, k := range kinds {
 		for range k.rows {
@@ -149,38 +156,37 @@ func load(b *testing.B, db *servers.MySQL) {
 	db.Load(b, script.String())
 }
 
-type wall struct{}
-
-func (wall) Now() time.Time { return time.Now() }
-
-type noTokens struct{}
-
-func (noTokens) Issue(run.Run) (string, error) { return "", nil }
-func (noTokens) Verify(string) (application.RunContext, error) {
-	return application.RunContext{}, fault.New(fault.Unauthenticated)
+// queryTool is mysql_query on the table of the benchmark.
+func queryTool(b *testing.B, db *servers.MySQL, user, password string) *mysql.Executor {
+	b.Helper()
+	columns := []sqlguard.Column{{Name: "id"}, {Name: "kind"}, {Name: "body"}}
+	guard, err := sqlguard.New(sqlguard.Policy{
+		DefaultSchema: "bench", MaxRows: 1000,
+		Tables: []sqlguard.Table{{Schema: "bench", Name: "answers", Columns: columns}},
+	})
+	require.NoError(b, err)
+	source := mysql.Source{Guard: guard, Source: server.Source{
+		ID: "bench", Address: db.Addr, MaxConnections: mostCallers,
+		Account: func() (string, string, error) { return user, password, nil },
+	}}
+	tool, err := mysql.New([]mysql.Source{source}, mysql.Options{}, zap.NewNop())
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = tool.Close(context.Background()) })
+	return tool
 }
 
 // boundary is the whole of it: guard, budgets, record, projection.
 func boundary(b *testing.B, db *servers.MySQL, rd *servers.RedisServer, user, password string) side {
 	b.Helper()
-	guard, err := sqlguard.New(sqlguard.Policy{DefaultSchema: "bench", MaxRows: 1000, Tables: []sqlguard.Table{
-		{Schema: "bench", Name: "answers", Columns: []sqlguard.Column{{Name: "id"}, {Name: "kind"}, {Name: "body"}}}}})
-	require.NoError(b, err)
-	tool, err := mysql.New([]mysql.Source{{Source: server.Source{ID: "bench", Address: db.Addr, MaxConnections: mostCallers,
-		Account: func() (string, string, error) { return user, password, nil }}, Guard: guard}}, mysql.Options{}, zap.NewNop())
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = tool.Close(context.Background()) })
 	store, err := redisstore.New(redisstore.Options{Addrs: []string{rd.Addr}})
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = store.Close() })
-	catalogue, err := application.NewCatalogue(toolset.Entry{Executor: tool, Projector: rows.Projector{}})
-	require.NoError(b, err)
-	svc := application.New(catalogue, store, noTokens{}, wall{}, zap.NewNop(), application.Options{
-		Ceilings: application.Ceilings{MaxTTL: time.Hour, RecordTTL: time.Hour,
-			Budget: run.Budget{MaxCalls: 1 << 40, MaxBytes: 1 << 50, MaxRefusals: 10}},
-	})
-	harness := application.Caller{Harness: "bench"}
-	r, _, err := svc.Open(b.Context(), harness, application.OpenRequest{RunID: "bench", Grants: catalogue.All()})
+	budget := run.Budget{MaxCalls: 1 << 40, MaxBytes: 1 << 50, MaxRefusals: 10}
+	svc := rig.Compose(b, store, systemclock.Clock{}, zap.NewNop(),
+		application.Options{Ceilings: application.Ceilings{MaxTTL: time.Hour, RecordTTL: time.Hour, Budget: budget}},
+		toolset.Entry{Executor: queryTool(b, db, user, password), Projector: rows.Projector{}})
+	r, _, err := svc.Open(b.Context(), rig.Harness,
+		application.OpenRequest{RunID: "bench", Grants: svc.Catalogue.All()})
 	require.NoError(b, err)
 	rc := application.ContextOf(r)
 	agent := application.Caller{Agent: &rc}

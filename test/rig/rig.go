@@ -1,9 +1,9 @@
-// Package rig is a whole service on the memory store, the scripted tool and a clock that
-// stands still: what the tests of inbound adapters put behind the adapter.
+// Package rig composes a service in this process, for tests and benchmarks of a part of it.
+// Compose puts any tools on any store; New adds the scripted tools, the memory store and a clock
+// that the test moves: what the tests of inbound adapters put behind the adapter.
 package rig
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -15,7 +15,6 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/toolboundary/toolboundary/adapters/agenttoken"
 	"github.com/toolboundary/toolboundary/adapters/fake"
 	"github.com/toolboundary/toolboundary/adapters/memory"
 	"github.com/toolboundary/toolboundary/application"
@@ -27,57 +26,48 @@ import (
 	"github.com/toolboundary/toolboundary/ports/toolset"
 	"github.com/toolboundary/toolboundary/test/contract/inboundtest"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
+	"github.com/toolboundary/toolboundary/test/service/process"
 )
-
-// HarnessKey is the key of the one harness.
-const HarnessKey = "harness-key-of-the-test-rig"
-
-// Harness is the caller that the key authenticates.
-var Harness = application.Caller{Harness: "diagnosis"}
 
 // Rig is the service and what a test moves it with. It implements inboundtest.Service.
 type Rig struct {
-	*application.Service
-	Catalogue *application.Catalogue
-	Clock     *fake.Clock
+	*Composed
+	Clock *fake.Clock
 	// Probe is the tool probe; Other is the tool other.
 	Probe, Other *fake.Executor
 	Store        *Store
-	Tokens       *agenttoken.Tokens
 	Log          *zap.Logger
 
-	logs          *logs
+	logs          *process.Output
 	maxConcurrent int
 }
 
 var _ inboundtest.Service = (*Rig)(nil)
 
-// New returns a service with the tools and sources that inboundtest names. Its clock stands
+// New returns a service with the tools and data sources that inboundtest names. Its clock starts
 // at 2026-11-30T12:00:00Z. The watch for ended runs ends with the test.
 func New(t kit.T, opt application.Options) *Rig {
 	t.Helper()
-	g := &Rig{Clock: fake.NewClock(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)), logs: &logs{}}
-	g.Log = zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), g.logs, zap.InfoLevel))
+	g := &Rig{
+		Clock: fake.NewClock(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)),
+		logs:  process.NewOutput(nil),
+	}
+	encoder := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig())
+	g.Log = zap.New(zapcore.NewCore(encoder, zapcore.AddSync(g.logs), zap.InfoLevel))
 	g.Store = &Store{Store: memory.New(g.Clock)}
 	plan := tool.Plan{Timeout: 20 * time.Second}
 	g.Probe = fake.NewExecutor(describe(inboundtest.Probe, "s1", "s2"), plan)
 	g.Other = fake.NewExecutor(describe(inboundtest.Other, "s1"), plan)
 
-	var err error
-	g.Tokens, err = agenttoken.New(g.Clock, agenttoken.Key{ID: "k1", Secret: bytes.Repeat([]byte("k"), agenttoken.MinSecretBytes)})
-	require.NoError(t, err)
-	catalogue, err := application.NewCatalogue(
-		toolset.Entry{Executor: g.Probe, Projector: fake.Projector{}}, toolset.Entry{Executor: g.Other, Projector: fake.Projector{}})
-	require.NoError(t, err)
 	opt.MaxConcurrent = cmp.Or(opt.MaxConcurrent, 80)
 	g.maxConcurrent = opt.MaxConcurrent
-	opt.HarnessKeys = []application.HarnessKey{{Name: Harness.Harness, Key: HarnessKey}}
 	opt.Ceilings = application.Ceilings{
 		MaxTTL: time.Hour, RecordTTL: 24 * time.Hour,
 		Budget: run.Budget{MaxCalls: 1000, MaxBytes: 32 << 20, MaxRefusals: 1000},
 	}
-	g.Catalogue = catalogue
-	g.Service = application.New(catalogue, g.Store, g.Tokens, g.Clock, g.Log, opt)
+	g.Composed = Compose(t, g.Store, g.Clock, g.Log, opt,
+		toolset.Entry{Executor: g.Probe, Projector: fake.Projector{}},
+		toolset.Entry{Executor: g.Other, Projector: fake.Projector{}})
 	ctx, stop := context.WithCancel(context.Background())
 	var watch sync.WaitGroup
 	watch.Go(func() { g.Watch(ctx) })
@@ -86,15 +76,20 @@ func New(t kit.T, opt application.Options) *Rig {
 }
 
 func describe(name string, sources ...string) tool.Description {
-	return tool.Description{Name: name, Title: strings.ToUpper(name), Text: "Does what its request says.", ReadOnly: true, DataSources: sources,
-		InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(`{"type":"object"}`)}
+	return tool.Description{
+		Name: name, Title: strings.ToUpper(name), Text: "Does what its request says.",
+		ReadOnly: true, DataSources: sources,
+		InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(`{"type":"object"}`),
+	}
 }
 
 // Open opens a run and returns its agent's token.
 func (g *Rig) Open(t kit.T, r inboundtest.RunRequest) string {
 	t.Helper()
-	req := application.OpenRequest{RunID: r.ID, Grants: run.Grants{Tools: []string{inboundtest.Probe}, DataSources: []string{"s1"}},
-		MaxCalls: r.MaxCalls, MaxBytes: r.MaxBytes, MaxRefusals: r.MaxRefusals}
+	req := application.OpenRequest{
+		RunID: r.ID, Grants: run.Grants{Tools: []string{inboundtest.Probe}, DataSources: []string{"s1"}},
+		MaxCalls: r.MaxCalls, MaxBytes: r.MaxBytes, MaxRefusals: r.MaxRefusals,
+	}
 	if r.TTL > 0 {
 		req.TTL = &r.TTL
 	}
@@ -127,7 +122,7 @@ func (g *Rig) Record(t kit.T, id run.ID, toolCallID string) (invocation.Record, 
 	found, err := g.Store.Load(context.Background(), id, ports.Whole, toolCallID)
 	require.NoError(t, err)
 	f, ok := found[toolCallID]
-	require.Nil(t, f.Fault)
+	require.Nil(t, f.Fault, "the record of %s in %s is not readable", toolCallID, id)
 	return f.Record, ok
 }
 
@@ -156,12 +151,3 @@ func (g *Rig) MaxConcurrent() int { return g.maxConcurrent }
 
 // Logs returns everything that was logged at info level and above.
 func (g *Rig) Logs() string { return g.logs.String() }
-
-type logs struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logs) Write(b []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.buf.Write(b) }
-func (l *logs) Sync() error                 { return nil }
-func (l *logs) String() string              { l.mu.Lock(); defer l.mu.Unlock(); return l.buf.String() }

@@ -50,7 +50,9 @@ func (s *Store) End(ctx context.Context, id run.ID, to run.State) (run.Run, erro
 }
 
 // Begin implements ports.Invocations.
-func (s *Store) Begin(ctx context.Context, rec invocation.Record, incarnation string, lease time.Duration) (ports.Begun, error) {
+func (s *Store) Begin(
+	ctx context.Context, rec invocation.Record, incarnation string, lease time.Duration,
+) (ports.Begun, error) {
 	if err := s.up(); err != nil {
 		return ports.Begun{}, err
 	}
@@ -66,7 +68,9 @@ func (s *Store) Settle(ctx context.Context, next invocation.Record) (invocation.
 }
 
 // Load implements ports.Invocations.
-func (s *Store) Load(ctx context.Context, id run.ID, view ports.View, toolCallIDs ...string) (map[string]ports.Found, error) {
+func (s *Store) Load(
+	ctx context.Context, id run.ID, view ports.View, toolCallIDs ...string,
+) (map[string]ports.Found, error) {
 	if err := s.up(); err != nil {
 		return nil, err
 	}
