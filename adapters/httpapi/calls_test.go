@@ -70,13 +70,17 @@ func TestS34_EnvelopeIsStrict(t *testing.T) {
 	require.Zero(t, s.Executions())
 	require.NotContains(t, fmt.Sprint(run.Refusals), "CANARY")
 
-	for missing, code := range map[string]fault.Code{
-		`{"tool_name":"probe","request":{}}`:       fault.ToolCallIDInvalid,
-		`{"tool_call_id":"c","request":{}}`:        fault.ToolUnknown,
-		`{"tool_call_id":"c","tool_name":"probe"}`: fault.RequestInvalid,
-		`{}`: fault.ToolCallIDInvalid,
+	for missing, c := range map[string]struct {
+		body   string
+		status int
+		code   fault.Code
+	}{
+		"tool_call_id": {`{"tool_name":"probe","request":{}}`, 400, fault.ToolCallIDInvalid},
+		"tool_name":    {`{"tool_call_id":"c","request":{}}`, 404, fault.ToolUnknown},
+		"request":      {`{"tool_call_id":"c","tool_name":"probe"}`, 400, fault.RequestInvalid},
+		"everything":   {`{}`, 400, fault.ToolCallIDInvalid},
 	} {
-		require.Equal(t, code, s.do(t, "POST", calls, token, missing).said(t).Error.Code, missing)
+		t.Run("without "+missing, func(t *testing.T) { s.do(t, "POST", calls, token, c.body).fails(t, c.status, c.code) })
 	}
 }
 
@@ -91,10 +95,10 @@ func TestS06_MalformedCallsAreOverriddenByTheRunsEnd(t *testing.T) {
 	s.Cancel(t, "r1")
 	for _, bad := range []string{`{"bad`, `{"unknown":1}`, `{}`, strings.Repeat("x", 1<<20)} {
 		out := s.do(t, "POST", calls, token, bad).fails(t, 409, fault.RunInactive)
-		require.Empty(t, out.Error.Reason+out.Error.Detail)
+		require.Empty(t, out.Error.Reason+out.Error.Detail, "of %.20s", bad)
 	}
 	s.do(t, "POST", "/v1/runs/none/tool-calls", key, `{"bad`).fails(t, 404, fault.RunNotFound)
-	s.do(t, "POST", calls, other, `{"tool_call_id":"c","tool_name":"probe","request":{}}`).fails(t, 403, fault.RunMismatch)
+	s.do(t, "POST", calls, other, body("c", `{}`)).fails(t, 403, fault.RunMismatch)
 }
 
 func TestS07_DuplicateSaysWhereToRead(t *testing.T) {
@@ -116,24 +120,7 @@ func TestReadAResultAgain(t *testing.T) {
 	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	other := s.Open(t, inboundtest.RunRequest{ID: "r2"})
 	for _, id := range []string{"call_1", "a/b", "a//b", "a+b", "%2F", "a%2Fb", "...", "a;b", "a&id=b", "{id}", "~"} {
-		first := s.do(t, "POST", calls, token, body(id, `{"answer":["`+`<&>`+`",12345678901234567890]}`))
-		require.Equal(t, 200, first.status, first.body)
-		executed := s.Executions()
-		for _, bearer := range []string{token, key} {
-			byPath := s.do(t, "GET", calls+"/"+url.PathEscape(id), bearer, "")
-			require.Equal(t, first.body, byPath.body, id)
-			byQuery := s.do(t, "GET", "/v1/runs/r1/tool-call?id="+url.QueryEscape(id), bearer, "")
-			require.Equal(t, first.body, byQuery.body, id)
-			require.Equal(t, 200, byQuery.status)
-		}
-		require.Equal(t, executed, s.Executions(), "nothing is executed again")
-		answered := s.do(t, "GET", calls+"/"+url.PathEscape(id)+"/record", key, "")
-		rec, ok := s.Record(t, "r1", id)
-		require.True(t, ok)
-		stored, err := record.Encode(rec)
-		require.NoError(t, err)
-		require.Equal(t, string(stored), answered.body, "the record byte for byte")
-		s.do(t, "GET", calls+"/"+url.PathEscape(id)+"/record", token, "").fails(t, 403, fault.Forbidden)
+		t.Run(id, func(t *testing.T) { s.readAgain(t, token, id) })
 	}
 	s.do(t, "GET", calls+"/none", token, "").fails(t, 404, fault.InvocationNotFound)
 	s.do(t, "GET", calls+"/none/record", key, "").fails(t, 404, fault.InvocationNotFound)
@@ -141,9 +128,36 @@ func TestReadAResultAgain(t *testing.T) {
 	s.do(t, "GET", calls+"/%2e%2e", token, "").fails(t, 400, fault.ToolCallIDInvalid)
 	s.do(t, "GET", calls+"/call_1", other, "").fails(t, 403, fault.RunMismatch)
 	require.EqualValues(t, 1, s.Find(t, "r2").Usage.Refusals, "a look at another run counts")
-	for _, query := range []string{"", "?", "?id", "?id=", "?id=call_1&id=call_1", "?id=call_1&x=1", "?ID=call_1", "?id=%zz", "?id=a+b", "?id=call_1;x"} {
-		require.Equal(t, 400, s.do(t, "GET", "/v1/runs/r1/tool-call"+query, token, "").status, query)
+	for _, query := range []string{
+		"", "?", "?id", "?id=", "?id=call_1&id=call_1", "?id=call_1&x=1", "?ID=call_1", "?id=%zz", "?id=a+b", "?id=call_1;x",
+	} {
+		r := s.do(t, "GET", "/v1/runs/r1/tool-call"+query, token, "")
+		require.Equal(t, 400, r.status, "%q: %s", query, r.body)
 	}
+}
+
+// readAgain makes a call under the id and requires its result, and its record, to be read again
+// byte for byte.
+func (s *site) readAgain(t *testing.T, token, id string) {
+	t.Helper()
+	first := s.do(t, "POST", calls, token, body(id, `{"answer":["<&>",12345678901234567890]}`))
+	require.Equal(t, 200, first.status, first.body)
+	executed := s.Executions()
+	for _, bearer := range []string{token, key} {
+		byPath := s.do(t, "GET", calls+"/"+url.PathEscape(id), bearer, "")
+		require.Equal(t, first.body, byPath.body)
+		byQuery := s.do(t, "GET", "/v1/runs/r1/tool-call?id="+url.QueryEscape(id), bearer, "")
+		require.Equal(t, first.body, byQuery.body)
+		require.Equal(t, 200, byQuery.status)
+	}
+	require.Equal(t, executed, s.Executions(), "nothing is executed again")
+	answered := s.do(t, "GET", calls+"/"+url.PathEscape(id)+"/record", key, "")
+	rec, ok := s.Record(t, "r1", id)
+	require.True(t, ok, "there is no record")
+	stored, err := record.Encode(rec)
+	require.NoError(t, err)
+	require.Equal(t, string(stored), answered.body, "the record byte for byte")
+	s.do(t, "GET", calls+"/"+url.PathEscape(id)+"/record", token, "").fails(t, 403, fault.Forbidden)
 }
 
 func TestS14_RunningCallIsPending(t *testing.T) {
@@ -169,27 +183,36 @@ func TestS14_RunningCallIsPending(t *testing.T) {
 func TestErrorsThatAreRecordedAre200(t *testing.T) {
 	s := plain(t)
 	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
-	for id, request := range map[string]string{"a": `{"do":"fail","code":"DATA_SOURCE_UNAVAILABLE"}`, "b": `{"do":"leak","text":"secret"}`, "c": `{"do":"fail","code":"EXECUTION_TIMEOUT"}`} {
-		r := s.do(t, "POST", calls, token, body(id, request))
-		require.Equal(t, 200, r.status, r.body)
-		require.NotContains(t, r.body, "agent_result")
-		require.Equal(t, r.body, s.do(t, "GET", calls+"/"+id, token, "").body)
+	for id, request := range map[string]string{
+		"unavailable": `{"do":"fail","code":"DATA_SOURCE_UNAVAILABLE"}`,
+		"leak":        `{"do":"leak","text":"secret"}`,
+		"timeout":     `{"do":"fail","code":"EXECUTION_TIMEOUT"}`,
+	} {
+		t.Run(id, func(t *testing.T) {
+			r := s.do(t, "POST", calls, token, body(id, request))
+			require.Equal(t, 200, r.status, r.body)
+			require.NotContains(t, r.body, "agent_result")
+			require.Equal(t, r.body, s.do(t, "GET", calls+"/"+id, token, "").body)
+		})
 	}
 }
 
 func TestHarnessMayCallForItsRun(t *testing.T) {
 	s := plain(t)
 	s.Open(t, inboundtest.RunRequest{ID: "r1"})
-	require.Equal(t, 200, s.do(t, "POST", calls, key, body("c", `{"answer":[1]}`)).status)
+	r := s.do(t, "POST", calls, key, body("c", `{"answer":[1]}`))
+	require.Equal(t, 200, r.status, r.body)
 	s.do(t, "POST", "/v1/runs/none/tool-calls", key, body("c", `{"answer":[1]}`)).fails(t, 404, fault.RunNotFound)
-	s.do(t, "POST", calls, key, `{"tool_call_id":"d","tool_name":"other","request":{}}`).fails(t, 403, fault.ToolNotAuthorized)
+	s.do(t, "POST", calls, key, `{"tool_call_id":"d","tool_name":"other","request":{}}`).
+		fails(t, 403, fault.ToolNotAuthorized)
 }
 
 func TestTools(t *testing.T) {
 	s := plain(t)
 	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	r := s.do(t, "GET", "/v1/tools", token, "")
-	require.Equal(t, `{"tools":[{"name":"probe","title":"PROBE","description":"Does what its request says.","input_schema":{"type":"object"},"output_schema":{"type":"object"},"data_sources":["s1"]}]}`, r.body)
+	require.Equal(t, `{"tools":[{"name":"probe","title":"PROBE","description":"Does what its request says.",`+
+		`"input_schema":{"type":"object"},"output_schema":{"type":"object"},"data_sources":["s1"]}]}`, r.body)
 	r = s.do(t, "GET", "/v1/tools", key, "")
 	require.Contains(t, r.body, `"name":"other"`)
 	require.Contains(t, r.body, `"data_sources":["s1","s2"]`)

@@ -61,7 +61,10 @@ func (s *site) do(t kit.T, method, path, token, body string, headers ...string) 
 	return r
 }
 
-func (s *site) send(ctx context.Context, method, path, token string, body []byte, headers ...string) (reply, error) {
+// send is do without the check.
+func (s *site) send(
+	ctx context.Context, method, path, token string, body []byte, headers ...string,
+) (reply, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
 	if err != nil {
 		return reply{}, err
@@ -118,11 +121,15 @@ func (s *site) call(t kit.T, ctx context.Context, c inboundtest.Call) (inboundte
 	}
 	s.seen.check(t, http.MethodPost, path, r)
 	out := r.said(t)
-	require.Equal(t, r.status == http.StatusOK, s.recorded(t, c, out), "200 if and only if there is a record: %d %s", r.status, r.body)
+	require.Equal(t, r.status == http.StatusOK, s.recorded(t, c, out),
+		"200 if and only if there is a record: %d %s", r.status, r.body)
 	header, err := json.Marshal(r.header)
 	require.NoError(t, err)
-	return inboundtest.Outcome{Status: out.Status, EvidenceStatus: out.EvidenceStatus, Code: out.Error.Code, Reason: out.Error.Reason,
-		Detail: out.Error.Detail, AgentResult: out.AgentResult, Said: string(header) + r.body}, nil
+	return inboundtest.Outcome{
+		Status: out.Status, EvidenceStatus: out.EvidenceStatus, AgentResult: out.AgentResult,
+		Code: out.Error.Code, Reason: out.Error.Reason, Detail: out.Error.Detail,
+		Said: string(header) + r.body,
+	}, nil
 }
 
 // recorded reports whether the outcome is that of a canonical record of this very call.
@@ -134,7 +141,7 @@ func (s *site) recorded(t kit.T, c inboundtest.Call, out said) bool {
 	return ok && rec.Status == out.Status && rec.ErrorCode == out.Error.Code
 }
 
-// quote writes a JSON string and leaves bytes that are no UTF-8 as they are.
+// quote writes a JSON string and leaves bytes that are not UTF-8 as they are.
 func quote(text string) []byte {
 	b := []byte{'"'}
 	for i := range len(text) {
@@ -153,6 +160,8 @@ func quote(text string) []byte {
 func TestInboundContract(t *testing.T) {
 	inboundtest.Suite().Test(t, inboundtest.Subject{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
 		s := newSite(t, httpapi.Options{}, application.Options{})
-		return s, func(ctx context.Context, c inboundtest.Call) (inboundtest.Outcome, error) { return s.call(t, ctx, c) }
+		return s, func(ctx context.Context, c inboundtest.Call) (inboundtest.Outcome, error) {
+			return s.call(t, ctx, c)
+		}
 	}}, nil)
 }

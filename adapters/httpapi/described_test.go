@@ -49,12 +49,12 @@ func describe(t kit.T, s *site) *described {
 	return d
 }
 
-// check requires that the answer is described; one of a path or method that no operation has
-// must be an error in the common shape.
+// check requires that the document describes the answer; for a path or method that no operation
+// has, the answer must be an error in the common shape.
 func (d *described) check(t kit.T, method, path string, r reply) {
 	t.Helper()
 	if method == http.MethodHead || r.status == http.StatusNoContent {
-		require.Empty(t, r.body)
+		require.Empty(t, r.body, "%s %s", method, path)
 		return
 	}
 	media, schema := "application/json", json.RawMessage(`{"$ref":"#/components/schemas/ErrorBody"}`)
@@ -66,7 +66,7 @@ func (d *described) check(t kit.T, method, path string, r reply) {
 		}
 	}
 	require.True(t, strings.HasPrefix(r.header.Get("Content-Type"), media), "%s %s: %v", method, path, r.header)
-	require.Equal(t, "no-store", r.header.Get("Cache-Control"))
+	require.Equal(t, "no-store", r.header.Get("Cache-Control"), "%s %s", method, path)
 	if media != "application/json" {
 		return
 	}
@@ -91,7 +91,8 @@ func (d *described) resolve(t kit.T, schema json.RawMessage) *jsonschema.Resolve
 	}
 	text += `"$defs":` + string(d.Components.Schemas) + `}`
 	var parsed jsonschema.Schema
-	require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(text, "#/components/schemas/", "#/$defs/")), &parsed))
+	text = strings.ReplaceAll(text, "#/components/schemas/", "#/$defs/")
+	require.NoError(t, json.Unmarshal([]byte(text), &parsed), text)
 	resolved, err := parsed.Resolve(nil)
 	require.NoError(t, err)
 	d.resolved.Store(string(schema), resolved)
@@ -105,7 +106,8 @@ func (d *described) template(path string) string {
 	for template := range d.Paths {
 		parts, fits := strings.Split(template, "/"), true
 		for i := range parts {
-			fits = fits && len(parts) == len(asked) && (parts[i] == asked[i] || strings.HasPrefix(parts[i], "{") && asked[i] != "")
+			fits = fits && len(parts) == len(asked) &&
+				(parts[i] == asked[i] || strings.HasPrefix(parts[i], "{") && asked[i] != "")
 		}
 		if fits {
 			return template

@@ -14,7 +14,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	for _, code := range fault.Codes() {
 		status, ok := statuses[code]
 		require.True(t, ok, "%s has no status", code)
-		require.GreaterOrEqual(t, status, 400)
+		require.GreaterOrEqual(t, status, 400, code)
 	}
 	require.Len(t, statuses, len(fault.Codes()))
 	require.Equal(t, http.StatusInternalServerError, statusOf("NO_SUCH_CODE"))
@@ -23,12 +23,17 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		400: {fault.RequestInvalid, fault.ToolCallIDInvalid},
 		401: {fault.Unauthenticated},
 		403: {fault.Forbidden, fault.ToolNotAuthorized, fault.ToolNotReadOnly, fault.RunMismatch},
-		404: {fault.RunNotFound, fault.InvocationNotFound, fault.ToolUnknown, fault.DataSourceUnknown, fault.RouteNotFound},
+		404: {
+			fault.RunNotFound, fault.InvocationNotFound, fault.ToolUnknown, fault.DataSourceUnknown, fault.RouteNotFound,
+		},
 		405: {fault.MethodNotAllowed},
 		409: {fault.RunExists, fault.DuplicateToolCall, fault.RunInactive, fault.RunDeadlineExceeded},
 		413: {fault.RequestTooLarge},
 		422: {fault.QueryRejected},
-		429: {fault.ToolBudgetExhausted, fault.RunBudgetExhausted, fault.RunBytesExhausted, fault.RefusalLimitReached, fault.RateLimited},
+		429: {
+			fault.ToolBudgetExhausted, fault.RunBudgetExhausted, fault.RunBytesExhausted,
+			fault.RefusalLimitReached, fault.RateLimited,
+		},
 		503: {fault.StoreUnavailable, fault.ServerStopping},
 		500: {fault.Internal},
 	} {
@@ -39,12 +44,19 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 }
 
 func TestDurationNeverWraps(t *testing.T) {
-	for seconds, want := range map[int64]bool{1 << 62: true, 9223372036: true, 9223372037: true, -1: false, -1 << 62: false, 0: false} {
-		require.Equal(t, want, *duration(&seconds) > 0, seconds)
+	of := func(seconds int64) time.Duration {
+		d := duration(&seconds)
+		require.NotNil(t, d, "of %d seconds", seconds)
+		return *d
+	}
+	for _, seconds := range []int64{1 << 62, 9223372036, 9223372037, 1} {
+		require.Positive(t, of(seconds), "of %d seconds", seconds)
+	}
+	for _, seconds := range []int64{0, -1, -1 << 62} {
+		require.LessOrEqual(t, of(seconds), time.Duration(0), "of %d seconds", seconds)
 	}
 	require.Nil(t, duration(nil))
-	hour := int64(3600)
-	require.Equal(t, time.Hour, *duration(&hour))
+	require.Equal(t, time.Hour, of(3600))
 }
 
 func TestDetailsNameOnlyKnownMembers(t *testing.T) {

@@ -3,7 +3,7 @@ package httpapi_test
 import (
 	"bufio"
 	"context"
-	"fmt"
+	"encoding/json"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,22 +23,36 @@ import (
 
 func TestUnknownPathsAndMethods(t *testing.T) {
 	s := plain(t)
-	for _, path := range []string{"/", "/v1", "/v2/runs", "/v1/runs/", "/v1//runs", "/v1/runs/r1/", "/v1/./runs", "/v1/x/../runs", "/v1%2Fruns", "/V1/runs", "/v1/runs/r1/tool-calls/a/b", "/docs", "/schemas/Run", "/openapi.yaml", "/favicon.ico", "/debug/pprof/"} {
+	for _, path := range []string{
+		"/", "/v1", "/v2/runs", "/v1/runs/", "/v1//runs", "/v1/runs/r1/", "/v1/./runs", "/v1/x/../runs", "/v1%2Fruns",
+		"/V1/runs", "/v1/runs/r1/tool-calls/a/b", "/docs", "/schemas/Run", "/openapi.yaml", "/favicon.ico", "/debug/pprof/",
+	} {
 		for _, method := range []string{"GET", "POST", "OPTIONS"} {
-			r := s.do(t, method, path, key, "")
-			r.fails(t, 404, fault.RouteNotFound)
-			require.Empty(t, r.header.Get("Location"))
+			t.Run(method+" "+path, func(t *testing.T) {
+				r := s.do(t, method, path, key, "")
+				r.fails(t, 404, fault.RouteNotFound)
+				require.Empty(t, r.header.Get("Location"))
+			})
 		}
 	}
-	for path, allow := range map[string]string{"/v1/runs": "POST, OPTIONS", "/v1/runs/r1": "GET, HEAD, OPTIONS", "/healthz": "GET, HEAD, OPTIONS", "/v1/runs/r1/tool-calls": "POST, OPTIONS"} {
+	for path, allow := range map[string]string{
+		"/v1/runs":               "POST, OPTIONS",
+		"/v1/runs/r1":            "GET, HEAD, OPTIONS",
+		"/healthz":               "GET, HEAD, OPTIONS",
+		"/v1/runs/r1/tool-calls": "POST, OPTIONS",
+	} {
 		for _, method := range []string{"DELETE", "PUT", "PATCH", "TRACE", "BREW"} {
-			r := s.do(t, method, path, key, "")
-			r.fails(t, 405, fault.MethodNotAllowed)
-			require.Equal(t, allow, r.header.Get("Allow"))
+			t.Run(method+" "+path, func(t *testing.T) {
+				r := s.do(t, method, path, key, "")
+				r.fails(t, 405, fault.MethodNotAllowed)
+				require.Equal(t, allow, r.header.Get("Allow"))
+			})
 		}
-		r := s.do(t, "OPTIONS", path, "", "")
-		require.Equal(t, 204, r.status)
-		require.Equal(t, allow, r.header.Get("Allow"))
+		t.Run("OPTIONS "+path, func(t *testing.T) {
+			r := s.do(t, "OPTIONS", path, "", "")
+			require.Equal(t, 204, r.status, r.body)
+			require.Equal(t, allow, r.header.Get("Allow"))
+		})
 	}
 }
 
@@ -68,7 +82,8 @@ func TestPanicsAreAnswered(t *testing.T) {
 
 func TestOperator(t *testing.T) {
 	state := httpapi.Readiness{}
-	s := newSite(t, httpapi.Options{Ready: func(context.Context) httpapi.Readiness { return state }}, application.Options{})
+	ready := func(context.Context) httpapi.Readiness { return state }
+	s := newSite(t, httpapi.Options{Ready: ready}, application.Options{})
 	require.Equal(t, `{"status":"ok"}`, s.do(t, "GET", "/healthz", "", "").body)
 	for _, c := range []struct {
 		state  httpapi.Readiness
@@ -80,10 +95,12 @@ func TestOperator(t *testing.T) {
 		{httpapi.Readiness{StoreDown: true}, 503, `{"status":"not_ready","data_sources_down":0}`},
 		{httpapi.Readiness{Stopping: true}, 503, `{"status":"stopping","data_sources_down":0}`},
 	} {
-		state = c.state
-		r := s.do(t, "GET", "/readyz", "", "")
-		require.Equal(t, c.status, r.status)
-		require.Equal(t, c.body, r.body)
+		t.Run(c.body, func(t *testing.T) {
+			state = c.state
+			r := s.do(t, "GET", "/readyz", "", "")
+			require.Equal(t, c.status, r.status)
+			require.Equal(t, c.body, r.body)
+		})
 	}
 	s.do(t, "GET", "/metrics", "", "").fails(t, 404, fault.RouteNotFound)
 }
@@ -100,10 +117,12 @@ func TestMetrics(t *testing.T) {
 	s.do(t, "GET", "/CANARY", token, "")
 	s.do(t, "CANARY", "/healthz", token, "")
 	page := s.do(t, "GET", "/metrics", "", "").body
+	const invocations = `toolboundary_invocations_total`
 	for _, line := range []string{
-		`toolboundary_invocations_total{code="",evidence_status="EVIDENCE_FOUND",recorded="true",status="READY",tool_name="probe"} 1`,
-		`toolboundary_invocations_total{code="DUPLICATE_TOOL_CALL",evidence_status="ERROR",recorded="false",status="ERROR",tool_name="probe"} 1`,
-		`toolboundary_invocations_total{code="TOOL_UNKNOWN",evidence_status="ERROR",recorded="false",status="ERROR",tool_name=""} 1`,
+		invocations + `{code="",evidence_status="EVIDENCE_FOUND",recorded="true",status="READY",tool_name="probe"} 1`,
+		invocations + `{code="DUPLICATE_TOOL_CALL",evidence_status="ERROR",recorded="false",` +
+			`status="ERROR",tool_name="probe"} 1`,
+		invocations + `{code="TOOL_UNKNOWN",evidence_status="ERROR",recorded="false",status="ERROR",tool_name=""} 1`,
 		`toolboundary_invocation_bytes_total{body="request",tool_name="probe"} 14`,
 		`toolboundary_http_requests_total{method="POST",route="/v1/runs/{run}/tool-calls",status="200"} 1`,
 		`toolboundary_http_requests_total{method="GET",route="",status="404"} 1`,
@@ -124,7 +143,9 @@ func TestAdminListener(t *testing.T) {
 
 	admin, err := httpapi.Admin(zap.NewNop(), opt)
 	require.NoError(t, err)
-	for path, status := range map[string]int{"/metrics": 200, "/readyz": 200, "/healthz": 200, "/v1/tools": 404, "/openapi.json": 404} {
+	for path, status := range map[string]int{
+		"/metrics": 200, "/readyz": 200, "/healthz": 200, "/v1/tools": 404, "/openapi.json": 404,
+	} {
 		w := httptest.NewRecorder()
 		admin.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 		require.Equal(t, status, w.Code, path)
@@ -141,15 +162,39 @@ func TestTraceID(t *testing.T) {
 	s := plain(t)
 	token := s.Open(t, inboundtest.RunRequest{ID: "r1"})
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
-	for i, header := range []string{
-		"00-" + id + "-00f067aa0ba902b7-01", "01-" + id + "-00f067aa0ba902b7-01-later",
-		"", "00-" + id + "-00f067aa0ba902b7-01-more", "ff-" + id + "-00f067aa0ba902b7-01", "00-" + strings.Repeat("0", 32) + "-00f067aa0ba902b7-01",
-		"00-" + strings.ToUpper(id) + "-00f067aa0ba902b7-01", `00-` + id + `"-x-01`,
+	for name, c := range map[string]struct{ header, logged string }{
+		"valid":         {"00-" + id + "-00f067aa0ba902b7-01", id},
+		"later_version": {"01-" + id + "-00f067aa0ba902b7-01-later", id},
+		"none":          {"", ""},
+		"more_in_00":    {"00-" + id + "-00f067aa0ba902b7-01-more", ""},
+		"version_ff":    {"ff-" + id + "-00f067aa0ba902b7-01", ""},
+		"zero":          {"00-" + strings.Repeat("0", 32) + "-00f067aa0ba902b7-01", ""},
+		"upper_case":    {"00-" + strings.ToUpper(id) + "-00f067aa0ba902b7-01", ""},
+		"quote":         {`00-` + id + `"-x-01`, ""},
 	} {
-		s.do(t, "POST", calls, token, body(fmt.Sprint("c", i), `{"answer":[1]}`), "traceparent", header)
+		t.Run(name, func(t *testing.T) {
+			s.do(t, "POST", calls, token, body(name, `{"answer":[1]}`), "traceparent", c.header)
+			var logged struct {
+				TraceID string `json:"trace_id"`
+			}
+			line := lineOf(t, s.Logs(), `"tool_call_id":"`+name+`"`)
+			require.NoError(t, json.Unmarshal([]byte(line), &logged), line)
+			require.Equal(t, c.logged, logged.TraceID)
+		})
 	}
-	require.Equal(t, 2, strings.Count(s.Logs(), `"trace_id":"`+id+`"`))
-	require.Equal(t, 6, strings.Count(s.Logs(), `"trace_id":""`))
+}
+
+// lineOf returns the only line of the text that contains the part.
+func lineOf(t *testing.T, text, part string) string {
+	t.Helper()
+	var found []string
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, part) {
+			found = append(found, line)
+		}
+	}
+	require.Len(t, found, 1, "lines with %s in\n%s", part, text)
+	return found[0]
 }
 
 func TestStoppingServiceSaysSo(t *testing.T) {
@@ -177,41 +222,49 @@ func raw(t *testing.T, address, text string) string {
 	return strings.TrimSpace(line)
 }
 
-func TestSlowBodyIsGivenUpAndCountsNothing(t *testing.T) {
-	g := rig.New(t, application.Options{})
-	token := g.Open(t, inboundtest.RunRequest{ID: "r1"})
+// impatient serves a rig with a short read timeout: with what the product's server has, a test
+// would take as long.
+func impatient(t *testing.T, timeout time.Duration) (g *rig.Rig, server *httptest.Server, token string) {
+	t.Helper()
+	g = rig.New(t, application.Options{})
 	handler, err := httpapi.New(g.Service, g.Log, httpapi.Options{})
 	require.NoError(t, err)
-	server := httptest.NewUnstartedServer(nil)
+	server = httptest.NewUnstartedServer(nil)
 	server.Config = httpapi.NewServer(handler, g.Log)
 	require.Positive(t, server.Config.ReadTimeout)
 	require.Positive(t, server.Config.ReadHeaderTimeout)
 	require.Positive(t, server.Config.IdleTimeout)
-	server.Config.ReadTimeout = 200 * time.Millisecond
+	server.Config.ReadTimeout = timeout
 	server.Start()
 	t.Cleanup(server.Close)
+	return g, server, g.Open(t, inboundtest.RunRequest{ID: "r1"})
+}
+
+func TestSlowBodyIsGivenUpAndCountsNothing(t *testing.T) {
+	g, server, token := impatient(t, 200*time.Millisecond)
 	address := server.Listener.Addr().String()
-	head := "POST /v1/runs/r1/tool-calls HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\n"
-	require.Equal(t, "HTTP/1.1 400 Bad Request", raw(t, address, head+"Content-Length: 100\r\n\r\n{\"tool_call_id\":"))
+	const tools = "GET /v1/tools HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+	require.Equal(t, "HTTP/1.1 400 Bad Request", raw(t, address,
+		"POST /v1/runs/r1/tool-calls HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+token+
+			"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"tool_call_id\":"))
 	require.Zero(t, g.Find(t, "r1").Usage.Refusals)
-	require.Equal(t, "HTTP/1.1 401 Unauthorized", raw(t, address, "GET /v1/tools HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+strings.Repeat("x", 60000)+"\r\n\r\n"))
-	require.Equal(t, "HTTP/1.1 431 Request Header Fields Too Large", raw(t, address, "GET /v1/tools HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+strings.Repeat("x", 80000)+"\r\n\r\n"))
+	require.Equal(t, "HTTP/1.1 401 Unauthorized", raw(t, address, tools+strings.Repeat("x", 60000)+"\r\n\r\n"))
+	require.Equal(t, "HTTP/1.1 431 Request Header Fields Too Large",
+		raw(t, address, tools+strings.Repeat("x", 80000)+"\r\n\r\n"))
 	require.Equal(t, "HTTP/1.1 404 Not Found", raw(t, address, "GET //v1/tools HTTP/1.1\r\nHost: x\r\n\r\n"))
 }
 
 // A call may take longer than the server gives a client to send its body.
 func TestLongCallsOutliveTheReadTimeout(t *testing.T) {
-	g := rig.New(t, application.Options{})
-	token := g.Open(t, inboundtest.RunRequest{ID: "r1"})
-	handler, err := httpapi.New(g.Service, g.Log, httpapi.Options{})
-	require.NoError(t, err)
-	server := httptest.NewUnstartedServer(nil)
-	server.Config = httpapi.NewServer(handler, g.Log)
-	server.Config.ReadTimeout = 100 * time.Millisecond
-	server.Start()
-	t.Cleanup(server.Close)
-	time.AfterFunc(400*time.Millisecond, g.Release)
-	req, err := http.NewRequestWithContext(t.Context(), "POST", server.URL+calls, strings.NewReader(body("c", `{"do":"hold","answer":[1]}`)))
+	const timeout = 100 * time.Millisecond
+	g, server, token := impatient(t, timeout)
+	go func() {
+		if g.AwaitRunning(t.Context(), 1) == nil {
+			time.AfterFunc(2*timeout, g.Release) // the body was read, and the timeout then passes
+		}
+	}()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", server.URL+calls,
+		strings.NewReader(body("c", `{"do":"hold","answer":[1]}`)))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
@@ -220,6 +273,6 @@ func TestLongCallsOutliveTheReadTimeout(t *testing.T) {
 	defer res.Body.Close()
 	require.Equal(t, 200, res.StatusCode)
 	rec, ok := g.Record(t, "r1", "c")
-	require.True(t, ok)
+	require.True(t, ok, "there is no record")
 	require.Equal(t, "READY", string(rec.Status))
 }
