@@ -3,7 +3,6 @@ package mcpserver_test
 import (
 	"context"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,46 +22,56 @@ func modern(tool string) func(*http.Request) {
 	}
 }
 
-const modernMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"toolboundary/toolCallId":"call_1"}`
+const modernMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientCapabilities":{},"toolboundary/toolCallId":"call_1"}`
+
+// leave sends the request, and closes the connection when probe executes it.
+func (s *served) leave(body string, edit ...func(*http.Request)) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		res, err := http.DefaultClient.Do(s.request(ctx, body, edit...))
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		ended <- err
+	}()
+	require.NoError(s.t, s.Probe.Await(soon(s.t), running(1)))
+	cancel()
+	require.ErrorIs(s.t, <-ended, context.Canceled)
+}
+
+// settled waits until the record of call_1 is settled, and returns it.
+func (s *served) settled() (rec invocation.Record) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool {
+		rec = s.record("r1", "call_1")
+		return rec.Status != invocation.Projecting
+	}, 20*time.Second, 5*time.Millisecond, "the record of call_1 should be settled")
+	return rec
+}
 
 func TestS36_ClosingTheResponseCancelsTheCall(t *testing.T) {
 	s := serve(t, mcpserver.Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	var done sync.WaitGroup
-	done.Go(func() {
-		_, err := http.DefaultClient.Do(s.request(ctx, callOf("probe", `{"do":"block"}`, modernMeta), modern("probe"))) //nolint:bodyclose // there is none
-		require.ErrorIs(t, err, context.Canceled)
-	})
-	require.NoError(t, s.Probe.Await(soon(t), running(1)))
-	cancel()
-	done.Wait()
+	s.leave(callOf("probe", `{"do":"block"}`, modernMeta), modern("probe"))
 	require.NoError(t, s.Probe.Await(soon(t), running(0)))
-	require.Eventually(t, func() bool { return s.record("r1", "call_1").Status == invocation.Error }, 20*time.Second, 5*time.Millisecond)
-	require.Equal(t, fault.ExecutionCancelled, s.record("r1", "call_1").ErrorCode, "S25: settled all the same")
+	require.Equal(t, fault.ExecutionCancelled, s.settled().ErrorCode, "S25: settled all the same")
 }
 
-func TestADroppedConnectionOfAnOlderRevisionIsNoCancellation(t *testing.T) {
+func TestADroppedConnectionOfAnOlderRevisionDoesNotCancel(t *testing.T) {
 	s := serve(t, mcpserver.Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	var done sync.WaitGroup
-	done.Go(func() {
-		_, err := http.DefaultClient.Do(s.request(ctx, callOf("probe", `{"do":"hold","answer":[1]}`, ``), header("Tool-Call-Id", "call_1"))) //nolint:bodyclose // there is none
-		require.ErrorIs(t, err, context.Canceled)
-	})
-	require.NoError(t, s.Probe.Await(soon(t), running(1)))
-	cancel()
-	done.Wait()
+	s.leave(callOf("probe", `{"do":"hold","answer":[1]}`, ``), header("Tool-Call-Id", "call_1"))
 	s.Probe.Release()
-	require.Eventually(t, func() bool { return s.record("r1", "call_1").Status == invocation.Ready }, 20*time.Second, 5*time.Millisecond)
+	require.Equal(t, invocation.Ready, s.settled().Status)
 }
 
 func TestS06_TheRunsEndReachesTheCall(t *testing.T) {
 	s := serve(t, mcpserver.Options{})
-	require.Empty(t, s.call("call_1", `{"answer":[1]}`).code())
+	s.call("call_1", `{"answer":[1]}`).answered(t)
 	s.Clock.Advance(61 * time.Minute)
 	r := s.call("call_2", `{"answer":[1]}`)
-	require.True(t, r.Result.IsError)
-	require.Equal(t, "RUN_DEADLINE_EXCEEDED", r.code())
+	r.failed(t, fault.RunDeadlineExceeded)
 	require.NotContains(t, r.text, "restart", "that is for stdio")
 }
 
@@ -70,20 +79,26 @@ func TestTheTraceReachesTheLog(t *testing.T) {
 	s := serve(t, mcpserver.Options{})
 	_, r := s.post(callOf("probe", `{"answer":[1]}`,
 		`{"toolboundary/toolCallId":"call_1","traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}`))
-	require.Empty(t, r.code())
+	r.answered(t)
 	require.Contains(t, s.Logs(), `"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"`)
 }
 
 func TestS23_NothingOfAFailureLeaks(t *testing.T) {
 	s := serve(t, mcpserver.Options{})
-	for id, arguments := range map[string]string{
-		"call_1": `{"do":"leak","text":"CANARY"}`, "call_2": `{"do":"panic","text":"CANARY"}`,
-		"call_3": `{"answer":{"project":"panic","text":"CANARY"}}`, "call_4": `{"prepare_panic":"CANARY"}`,
+	for _, c := range []struct {
+		id, arguments string
+		code          fault.Code
+	}{
+		{"executor_leaks", `{"do":"leak","text":"CANARY"}`, fault.Internal},
+		{"executor_panics", `{"do":"panic","text":"CANARY"}`, fault.ExecutionFailed},
+		{"projector_panics", `{"answer":{"project":"panic","text":"CANARY"}}`, fault.ProjectionFailed},
+		{"prepare_panics", `{"prepare_panic":"CANARY"}`, fault.Internal},
 	} {
-		r := s.call(id, arguments)
-		require.True(t, r.Result.IsError)
-		require.NotContains(t, r.text, "CANARY")
-		require.NotEmpty(t, r.code())
+		t.Run(c.id, func(t *testing.T) {
+			r := s.in(t).call(c.id, c.arguments)
+			r.failed(t, c.code)
+			require.NotContains(t, r.text, "CANARY")
+		})
 	}
 	require.NotContains(t, s.Logs(), "CANARY")
 }

@@ -57,7 +57,9 @@ func told(data []byte) (inboundtest.Outcome, error) {
 	if err := json.Unmarshal(text, &b); err != nil {
 		return inboundtest.Outcome{}, fmt.Errorf("%w in %s", err, data)
 	}
-	out := inboundtest.Outcome{Status: b.Status, EvidenceStatus: b.EvidenceStatus, AgentResult: b.AgentResult, Said: string(data)}
+	out := inboundtest.Outcome{
+		Status: b.Status, EvidenceStatus: b.EvidenceStatus, AgentResult: b.AgentResult, Said: string(data),
+	}
 	if b.Error != nil {
 		out.Code, out.Reason, out.Detail = fault.Code(b.Error.Code), b.Error.Reason, b.Error.Detail
 	}
@@ -82,8 +84,14 @@ func TestHTTPKeepsTheInboundContract(t *testing.T) {
 			if err != nil {
 				return inboundtest.Outcome{}, err
 			}
-			for name, value := range map[string]string{"Authorization": "Bearer " + c.Token, "Content-Type": "application/json",
-				"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": c.Tool} {
+			for name, value := range map[string]string{
+				"Authorization":        "Bearer " + c.Token,
+				"Content-Type":         "application/json",
+				"Accept":               "application/json, text/event-stream",
+				"Mcp-Protocol-Version": "2026-07-28",
+				"Mcp-Method":           "tools/call",
+				"Mcp-Name":             c.Tool,
+			} {
 				req.Header.Set(name, value)
 			}
 			res, err := http.DefaultClient.Do(req)
@@ -158,7 +166,7 @@ func (c *stdioClient) read(out io.Reader) {
 		var r struct{ ID *int }
 		_ = json.Unmarshal(line, &r)
 		c.mu.Lock()
-		if r.ID == nil { // an answer to what was no message: the only call under way
+		if r.ID == nil { // the answer to a line that is not a message: that of the only call under way
 			for id := range c.waiting {
 				r.ID = &id
 			}
@@ -186,7 +194,8 @@ func (c *stdioClient) call(ctx context.Context, call inboundtest.Call) (inboundt
 	case line := <-answer:
 		return told(line)
 	case <-ctx.Done():
-		_, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`+"\n", id)
+		_, err := fmt.Fprintf(c.in,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`+"\n", id)
 		return inboundtest.Outcome{}, fmt.Errorf("%w %w", ctx.Err(), err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/toolboundary/toolboundary/adapters/fake"
 	"github.com/toolboundary/toolboundary/adapters/mcpserver"
 	"github.com/toolboundary/toolboundary/application"
+	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
 	"github.com/toolboundary/toolboundary/domain/run"
 	"github.com/toolboundary/toolboundary/test/rig"
@@ -40,6 +41,13 @@ func serve(t *testing.T, opt mcpserver.Options) *served {
 	t.Cleanup(srv.Close)
 	s.url = srv.URL
 	return s
+}
+
+// in returns the same server for a subtest: what its methods require is required of t.
+func (s *served) in(t *testing.T) *served {
+	sub := *s
+	sub.t = t
+	return &sub
 }
 
 // open opens a run with the grants and returns its agent token.
@@ -90,7 +98,7 @@ func (s *served) call(id, arguments string, edit ...func(*http.Request)) reply {
 func (s *served) record(id run.ID, toolCallID string) invocation.Record {
 	s.t.Helper()
 	rec, ok := s.Record(s.t, id, toolCallID)
-	require.True(s.t, ok, "there must be a record")
+	require.True(s.t, ok, "there is no record of %s in %s", toolCallID, id)
 	return rec
 }
 
@@ -112,22 +120,25 @@ func callOf(name, arguments, meta string) string {
 type reply struct {
 	text   string
 	ID     json.RawMessage `json:"id"`
-	Result *struct {
-		IsError           bool `json:"isError"`
-		Content           []struct{ Type, Text string }
-		StructuredContent body `json:"structuredContent"`
-		Tools             []struct {
-			Name, Title, Description  string
-			InputSchema, OutputSchema json.RawMessage
-			Annotations               map[string]bool
-		}
-		CacheScope string
-	} `json:"result"`
-	Error *struct {
+	Result *result         `json:"result"`
+	Error  *struct {
 		Code    int64
 		Message string
 		Data    body
 	} `json:"error"`
+}
+
+// result is that of tools/call or of tools/list.
+type result struct {
+	IsError           bool `json:"isError"`
+	Content           []struct{ Type, Text string }
+	StructuredContent body `json:"structuredContent"`
+	Tools             []struct {
+		Name, Title, Description  string
+		InputSchema, OutputSchema json.RawMessage
+		Annotations               map[string]bool
+	}
+	CacheScope string
 }
 
 type body struct {
@@ -136,7 +147,43 @@ type body struct {
 	Status         string          `json:"status"`
 	EvidenceStatus string          `json:"evidence_status"`
 	AgentResult    json.RawMessage `json:"agent_result"`
-	Error          *struct{ Code, Message, Reason, Detail string }
+	Error          *failure
+}
+
+// failure is what is said of a call that failed or was refused.
+type failure struct{ Code, Message, Reason, Detail string }
+
+// requireResult requires a result, whether it is an error or not, and returns it.
+func (r reply) requireResult(t *testing.T) result {
+	t.Helper()
+	require.NotNil(t, r.Result, "there is no result in %s", r.text)
+	return *r.Result
+}
+
+// answered requires a result that is not an error, and returns it.
+func (r reply) answered(t *testing.T) result {
+	t.Helper()
+	res := r.requireResult(t)
+	require.False(t, res.IsError, r.text)
+	return res
+}
+
+// failed requires a result that is an error with the code, which the model reads, and returns
+// what it says.
+func (r reply) failed(t *testing.T, code fault.Code, why ...string) failure {
+	t.Helper()
+	res := r.requireResult(t)
+	require.True(t, res.IsError, r.text)
+	require.NotNil(t, res.StructuredContent.Error, r.text)
+	require.Equal(t, string(code), res.StructuredContent.Error.Code, strings.Join(append(why, r.text), ": "))
+	return *res.StructuredContent.Error
+}
+
+// protocolError requires a JSON-RPC error with the number.
+func (r reply) protocolError(t *testing.T, number int64, why ...string) {
+	t.Helper()
+	require.NotNil(t, r.Error, "there is no error in %s", r.text)
+	require.Equal(t, number, r.Error.Code, strings.Join(append(why, r.text), ": "))
 }
 
 // code returns the stable code of a result or of a protocol error's data, "" for success.

@@ -17,12 +17,13 @@ func TestSplice(t *testing.T) {
 		{"middle", `{"a":1,"id":"x","b":2}`, `"x"`, `{"a":1,"b":2}`},
 		{"spaces stay", "{ \"a\" : 1 ,\n \"id\" : \"x\" , \"b\":2 }", `"x"`, "{ \"a\" : 1 , \"b\":2 }"},
 		{"first with spaces", `{ "id" : "x" , "a" : 1 }`, `"x"`, `{  "a" : 1 }`},
-		{"long integer and duplicates elsewhere", `{"n":12345678901234567890,"id":"x","n":1.0}`, `"x"`, `{"n":12345678901234567890,"n":1.0}`},
+		{"long integer and duplicates elsewhere", `{"n":12345678901234567890,"id":"x","n":1.0}`, `"x"`,
+			`{"n":12345678901234567890,"n":1.0}`},
 		{"not a string", `{"id":7,"a":1}`, `7`, `{"a":1}`},
 		{"nested is not top-level", `{"a":{"id":"x"}}`, ``, `{"a":{"id":"x"}}`},
 		{"escaped name", `{"\u0069d":"x","a":1}`, `"x"`, `{"a":1}`},
 		{"other case", `{"ID":"x"}`, ``, `{"ID":"x"}`},
-		{"no object", `[{"id":"x"}]`, ``, `[{"id":"x"}]`},
+		{"not an object", `[{"id":"x"}]`, ``, `[{"id":"x"}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := splice(json.RawMessage(c.object), "id")
@@ -44,7 +45,9 @@ func TestSpliceKeepsTheRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space := rapid.SampledFrom([]string{"", " ", "\n\t", "  "})
 		part := rapid.Custom(func(t *rapid.T) string {
-			value := rapid.SampledFrom([]string{"1", "12345678901234567890", `"a,b}"`, `{"id":"no"}`, "[1, 2]", "null", `"\u0041"`}).Draw(t, "value")
+			value := rapid.SampledFrom([]string{
+				"1", "12345678901234567890", `"a,b}"`, `{"id":"no"}`, "[1, 2]", "null", `"\u0041"`,
+			}).Draw(t, "value")
 			name := rapid.SampledFrom([]string{`"a"`, `"b"`, `"a b"`, `"\""`}).Draw(t, "name")
 			return space.Draw(t, "s1") + name + space.Draw(t, "s2") + ":" + space.Draw(t, "s3") + value
 		})

@@ -22,10 +22,17 @@ import (
 // piped is a stdio server on run r1, with its ends in the test's hands.
 type piped struct {
 	*served
-	in    io.WriteCloser
-	out   *bufio.Reader
-	ended chan error
-	stop  context.CancelFunc
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+	ended  chan error
+	stop   context.CancelFunc
+}
+
+// in returns the same server for a subtest.
+func (p *piped) in(t *testing.T) *piped {
+	sub := *p
+	sub.served = p.served.in(t)
+	return &sub
 }
 
 func pipe(t *testing.T, opt mcpserver.Options) *piped {
@@ -35,7 +42,7 @@ func pipe(t *testing.T, opt mcpserver.Options) *piped {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
-	p := &piped{s, inW, bufio.NewReader(outR), make(chan error, 1), stop}
+	p := &piped{served: s, stdin: inW, stdout: bufio.NewReader(outR), ended: make(chan error, 1), stop: stop}
 	go func() { p.ended <- s.Server.ServeStdio(ctx, inR, outW, rc); _ = outW.Close() }()
 	t.Cleanup(func() { stop(); _ = inW.Close(); _ = outR.Close() })
 	return p
@@ -43,13 +50,13 @@ func pipe(t *testing.T, opt mcpserver.Options) *piped {
 
 func (p *piped) send(lines ...string) {
 	p.t.Helper()
-	_, err := io.WriteString(p.in, strings.Join(lines, "\n")+"\n")
+	_, err := io.WriteString(p.stdin, strings.Join(lines, "\n")+"\n")
 	require.NoError(p.t, err)
 }
 
 func (p *piped) receive() reply {
 	p.t.Helper()
-	line, err := p.out.ReadString('\n')
+	line, err := p.stdout.ReadString('\n')
 	require.NoError(p.t, err)
 	var r reply
 	require.NoError(p.t, json.Unmarshal([]byte(line), &r), line)
@@ -66,11 +73,17 @@ func (p *piped) ask(line string) reply {
 // hello opens the session as a 2025-06-18 client does.
 func (p *piped) hello() {
 	p.t.Helper()
-	r := p.ask(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+	r := p.ask(initialize(`"init"`, "2025-06-18"))
 	require.Nil(p.t, r.Error, r.text)
 	p.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
+func initialize(id, version string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"initialize","params":{"protocolVersion":%q,`+
+		`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`, id, version)
+}
+
+// wait waits until ServeStdio returns.
 func (p *piped) wait() error {
 	p.t.Helper()
 	select {
@@ -83,61 +96,68 @@ func (p *piped) wait() error {
 }
 
 func stdioCall(id, arguments string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"probe","arguments":%s}}`, id, arguments)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call",`+
+		`"params":{"name":"probe","arguments":%s}}`, id, arguments)
 }
 
 func TestS01_S07_OverStdioTheRequestIDIsTheLastSource(t *testing.T) {
 	p := pipe(t, mcpserver.Options{})
 	p.hello()
 	r := p.ask(stdioCall(`7`, `{"answer":[1]}`))
-	require.Equal(t, "7", r.Result.StructuredContent.ToolCallID)
+	require.Equal(t, "7", r.answered(t).StructuredContent.ToolCallID)
 	require.Equal(t, invocation.Ready, p.record("r1", "7").Status)
-	require.Equal(t, "abc-1", p.ask(stdioCall(`"abc-1"`, `{"answer":[1]}`)).Result.StructuredContent.ToolCallID)
+	r = p.ask(stdioCall(`"abc-1"`, `{"answer":[1]}`))
+	require.Equal(t, "abc-1", r.answered(t).StructuredContent.ToolCallID)
 
-	require.Equal(t, "DUPLICATE_TOOL_CALL", p.ask(stdioCall(`7`, `{"answer":[2]}`)).code(), "a reused id fails closed")
-	require.Equal(t, "DUPLICATE_TOOL_CALL", p.ask(stdioCall(`"7"`, `{"answer":[2]}`)).code(), "also as text")
-	require.Equal(t, "TOOL_CALL_ID_INVALID", p.ask(stdioCall(`"a b"`, `{"answer":[2]}`)).code(), "and is not mended")
+	p.ask(stdioCall(`7`, `{"answer":[2]}`)).failed(t, fault.DuplicateToolCall, "a reused id fails closed")
+	p.ask(stdioCall(`"7"`, `{"answer":[2]}`)).failed(t, fault.DuplicateToolCall, "also as text")
+	p.ask(stdioCall(`"a b"`, `{"answer":[2]}`)).failed(t, fault.ToolCallIDInvalid, "an unsafe id is not repaired")
 
-	r = p.ask(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"probe","arguments":{"answer":[1]},"_meta":{"claudecode/toolUseId":"toolu_1"}}}`)
-	require.Equal(t, "toolu_1", r.Result.StructuredContent.ToolCallID, "what the client says itself comes first")
+	r = p.ask(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"probe",` +
+		`"arguments":{"answer":[1]},"_meta":{"claudecode/toolUseId":"toolu_1"}}}`)
+	require.Equal(t, "toolu_1", r.answered(t).StructuredContent.ToolCallID, "the client's own id comes first")
 	require.Equal(t, 3, p.Probe.Executions())
 }
 
 func TestS01_TheRequestIDCanBeSwitchedOff(t *testing.T) {
 	p := pipe(t, mcpserver.Options{NoRequestID: true})
 	p.hello()
-	require.Equal(t, "TOOL_CALL_ID_INVALID", p.ask(stdioCall(`7`, `{"answer":[1]}`)).code())
+	p.ask(stdioCall(`7`, `{"answer":[1]}`)).failed(t, fault.ToolCallIDInvalid)
 }
 
-func TestStdioOutlivesWhatIsNoMessage(t *testing.T) {
+func TestStdioOutlivesDataThatIsNotAMessage(t *testing.T) {
 	p := pipe(t, mcpserver.Options{MaxMessage: 8 << 10})
 	p.hello()
 	for _, c := range []struct {
-		line string
-		code int64
-		id   string
+		name, line string
+		number     int64
+		id         string
 	}{
-		{`{"jsonrpc":`, -32700, `null`},
-		{`[]`, -32600, `null`},
-		{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":7}}`, -32602, `3`},
-		{`{"jsonrpc":"2.0","id":4,"method":"tools/explode"}`, -32601, `4`},
-		{stdioCall("5", `{"answer":"`+strings.Repeat("x", 64<<10)+`"}`), -32600, `null`},
+		{"not JSON", `{"jsonrpc":`, -32700, `null`},
+		{"batch", `[]`, -32600, `null`},
+		{"not a call", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":7}}`, -32602, `3`},
+		{"unknown method", `{"jsonrpc":"2.0","id":4,"method":"tools/explode"}`, -32601, `4`},
+		{"too large", stdioCall("5", `{"answer":"`+strings.Repeat("x", 64<<10)+`"}`), -32600, `null`},
 	} {
-		r := p.ask(c.line)
-		require.Equal(t, c.code, r.Error.Code, r.text)
-		require.Equal(t, c.id, string(r.ID))
+		t.Run(c.name, func(t *testing.T) {
+			r := p.in(t).ask(c.line)
+			r.protocolError(t, c.number)
+			require.Equal(t, c.id, string(r.ID), r.text)
+		})
 	}
-	require.Empty(t, p.ask("\n\r\n"+stdioCall(`6`, `{"answer":[1]}`)+"\r").code())
+	p.ask("\n\r\n" + stdioCall(`6`, `{"answer":[1]}`) + "\r").answered(t)
 	require.EqualValues(t, 4, p.run("r1").Usage.Refusals)
 }
 
 func TestStdioServesTheCurrentRevision(t *testing.T) {
 	p := pipe(t, mcpserver.Options{})
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}`
 	r := p.ask(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}`)
 	require.Contains(t, r.text, `"2026-07-28"`)
-	r = p.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"probe","arguments":{"answer":[1]},` + meta + `}}`)
-	require.Equal(t, "2", r.Result.StructuredContent.ToolCallID)
+	r = p.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call",` +
+		`"params":{"name":"probe","arguments":{"answer":[1]},` + meta + `}}`)
+	require.Equal(t, "2", r.answered(t).StructuredContent.ToolCallID)
 	require.Contains(t, r.text, `"resultType":"complete"`)
 }
 
@@ -147,9 +167,9 @@ func TestS36_ACancelNotificationStopsTheCall(t *testing.T) {
 	p.send(stdioCall(`7`, `{"do":"block"}`))
 	require.NoError(t, p.Probe.Await(soon(t), running(1)))
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"stop"}}`)
-	require.Equal(t, "EXECUTION_CANCELLED", p.receive().code())
+	p.receive().failed(t, fault.ExecutionCancelled)
 	require.Equal(t, fault.ExecutionCancelled, p.record("r1", "7").ErrorCode)
-	require.Empty(t, p.ask(stdioCall(`8`, `{"answer":[1]}`)).code())
+	p.ask(stdioCall(`8`, `{"answer":[1]}`)).answered(t)
 }
 
 func TestS25_TheEndOfTheInputSettlesEveryCall(t *testing.T) {
@@ -157,7 +177,7 @@ func TestS25_TheEndOfTheInputSettlesEveryCall(t *testing.T) {
 	p.hello()
 	p.send(stdioCall(`7`, `{"do":"block"}`))
 	require.NoError(t, p.Probe.Await(soon(t), running(1)))
-	require.NoError(t, p.in.Close())
+	require.NoError(t, p.stdin.Close())
 	require.NoError(t, p.wait())
 	require.Equal(t, fault.ExecutionCancelled, p.record("r1", "7").ErrorCode, "settled before ServeStdio returned")
 }
@@ -165,12 +185,12 @@ func TestS25_TheEndOfTheInputSettlesEveryCall(t *testing.T) {
 func TestPipedInputGetsItsAnswers(t *testing.T) {
 	p := pipe(t, mcpserver.Options{})
 	go func() {
-		p.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"echo","version":"1"}}}`,
+		p.send(initialize("1", "2025-11-25"),
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`, stdioCall(`2`, `{"answer":[1]}`))
-		_ = p.in.Close()
+		_ = p.stdin.Close()
 	}()
 	require.Equal(t, `1`, string(p.receive().ID))
-	require.Equal(t, "READY", p.receive().Result.StructuredContent.Status)
+	require.Equal(t, "READY", p.receive().answered(t).StructuredContent.Status)
 	require.NoError(t, p.wait())
 }
 
@@ -190,6 +210,5 @@ func TestS06_AnEndedRunSaysToRestartTheServer(t *testing.T) {
 	_, err := p.End(t.Context(), rig.Harness, "r1", run.Completed)
 	require.NoError(t, err)
 	r := p.ask(stdioCall(`7`, `{"answer":[1]}`))
-	require.Equal(t, "RUN_INACTIVE", r.code())
-	require.Contains(t, r.Result.StructuredContent.Error.Message, "restart the server")
+	require.Contains(t, r.failed(t, fault.RunInactive).Message, "restart the server")
 }
