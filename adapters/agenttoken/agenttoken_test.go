@@ -38,12 +38,14 @@ func opened() run.Run {
 		Grants: run.Grants{Tools: []string{"mysql_query"}, DataSources: []string{"shop"}}}
 }
 
+// refused requires that the token is not valid, and that the error says nothing more.
 func refused(t *testing.T, made *agenttoken.Tokens, token string) {
 	t.Helper()
 	rc, err := made.Verify(token)
-	require.Equal(t, fault.Unauthenticated, fault.CodeOf(err), "%v", rc)
-	require.Zero(t, rc)
-	require.Equal(t, fault.New(fault.Unauthenticated).Error(), err.Error(), "no word of the library's own")
+	require.Error(t, err, "the token %.200q is accepted, for %+v", token, rc)
+	require.Equal(t, fault.Unauthenticated, fault.CodeOf(err), "%.200q", token)
+	require.Zero(t, rc, "%.200q", token)
+	require.Equal(t, fault.New(fault.Unauthenticated).Error(), err.Error(), "without the library's words")
 }
 
 func TestS02_TokenCarriesItsRunOnly(t *testing.T) {
@@ -101,9 +103,9 @@ func TestRotation(t *testing.T) {
 	fresh, err := rotated.Issue(opened())
 	require.NoError(t, err)
 
-	for _, token := range []string{old, fresh} {
+	for name, token := range map[string]string{"old": old, "fresh": fresh} {
 		_, err := rotated.Verify(token)
-		require.NoError(t, err)
+		require.NoError(t, err, name)
 	}
 	refused(t, after, old)
 	refused(t, before, fresh)
@@ -125,15 +127,21 @@ func TestTampering(t *testing.T) {
 		}
 		refused(t, made, string(changed))
 	}
-	for _, bad := range []string{"", ".", "..", token + ".", token + "=", " " + token, token + "\n", token[:len(token)-1], strings.Repeat("a", agenttoken.MaxTokenBytes+1)} {
+	for _, bad := range []string{
+		"", ".", "..", token + ".", token + "=", " " + token, token + "\n", token[:len(token)-1],
+		strings.Repeat("a", agenttoken.MaxTokenBytes+1),
+	} {
 		refused(t, made, bad)
 	}
 	parts := strings.Split(token, ".")
 	refused(t, made, parts[0]+"."+parts[1]+".")
 }
 
-// forge signs whatever header and claims say, with the verifier's own key unless told otherwise.
-func forge(t *testing.T, method jwt.SigningMethod, header map[string]any, claims map[string]any, key any) string {
+// object is a JSON object: a token's header or its claims.
+type object = map[string]any
+
+// forge signs whatever header and claims say with the key; a nil in the header removes a member.
+func forge(t *testing.T, method jwt.SigningMethod, header, claims object, key any) string {
 	t.Helper()
 	token := jwt.NewWithClaims(method, jwt.MapClaims(claims))
 	for name, value := range header {
@@ -148,12 +156,16 @@ func forge(t *testing.T, method jwt.SigningMethod, header map[string]any, claims
 	return signed
 }
 
-func good() map[string]any {
-	return map[string]any{"iss": "toolboundary", "aud": []string{"toolboundary/agent"}, "exp": start.Add(time.Hour).Unix(),
-		"run_id": "r1", "incarnation": "i", "tools": []string{"a"}, "data_sources": []string{}}
+// good are claims that are valid.
+func good() object {
+	return object{
+		"iss": "toolboundary", "aud": []string{"toolboundary/agent"}, "exp": start.Add(time.Hour).Unix(),
+		"run_id": "r1", "incarnation": "i", "tools": []string{"a"}, "data_sources": []string{},
+	}
 }
 
-func with(name string, value any) map[string]any {
+// with are the good claims with one changed; nil removes it.
+func with(name string, value any) object {
 	c := good()
 	if c[name] = value; value == nil {
 		delete(c, name)
@@ -163,41 +175,44 @@ func with(name string, value any) map[string]any {
 
 func TestForgeries(t *testing.T) {
 	made := tokens(t, fake.NewClock(start), first)
-	kid := map[string]any{"kid": "k1"}
-	_, err := made.Verify(forge(t, jwt.SigningMethodHS256, kid, good(), first.Secret))
-	require.NoError(t, err, "the forgeries below fail for their own reason only")
+	kid := object{"kid": "k1"}
+	hs256 := func(header, claims object) string {
+		return forge(t, jwt.SigningMethodHS256, header, claims, first.Secret)
+	}
+	_, err := made.Verify(hs256(kid, good()))
+	require.NoError(t, err, "each forgery below must be refused for its own reason")
 
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
 	for name, token := range map[string]string{
-		"alg none":            forge(t, jwt.SigningMethodNone, kid, good(), jwt.UnsafeAllowNoneSignatureType),
-		"alg RS256":           forge(t, jwt.SigningMethodRS256, kid, good(), private),
-		"alg HS512, our key":  forge(t, jwt.SigningMethodHS512, kid, good(), first.Secret),
-		"header says none":    forge(t, jwt.SigningMethodHS256, map[string]any{"kid": "k1", "alg": "none"}, good(), first.Secret),
-		"header says hs256":   forge(t, jwt.SigningMethodHS256, map[string]any{"kid": "k1", "alg": "hs256"}, good(), first.Secret),
-		"no kid":              forge(t, jwt.SigningMethodHS256, nil, good(), first.Secret),
-		"unknown kid":         forge(t, jwt.SigningMethodHS256, map[string]any{"kid": "k9"}, good(), first.Secret),
-		"kid is a number":     forge(t, jwt.SigningMethodHS256, map[string]any{"kid": 1}, good(), first.Secret),
-		"kid is a path":       forge(t, jwt.SigningMethodHS256, map[string]any{"kid": "../k1"}, good(), first.Secret),
-		"critical extension":  forge(t, jwt.SigningMethodHS256, map[string]any{"kid": "k1", "crit": []string{"x"}}, good(), first.Secret),
-		"key in the header":   forge(t, jwt.SigningMethodHS256, map[string]any{"kid": "k1", "jwk": map[string]string{"kty": "oct"}}, good(), first.Secret),
-		"no typ":              forge(t, jwt.SigningMethodHS256, map[string]any{"kid": "k1", "typ": nil}, good(), first.Secret),
-		"other typ":           forge(t, jwt.SigningMethodHS256, map[string]any{"kid": "k1", "typ": "at+jwt"}, good(), first.Secret),
-		"other secret":        forge(t, jwt.SigningMethodHS256, kid, good(), second.Secret),
-		"empty secret":        forge(t, jwt.SigningMethodHS256, kid, good(), []byte{}),
-		"no expiry":           forge(t, jwt.SigningMethodHS256, kid, with("exp", nil), first.Secret),
-		"expired":             forge(t, jwt.SigningMethodHS256, kid, with("exp", start.Unix()), first.Secret),
-		"expiry as text":      forge(t, jwt.SigningMethodHS256, kid, with("exp", "2999-01-01"), first.Secret),
-		"not yet":             forge(t, jwt.SigningMethodHS256, kid, with("nbf", start.Add(time.Second).Unix()), first.Secret),
-		"other issuer":        forge(t, jwt.SigningMethodHS256, kid, with("iss", "someone"), first.Secret),
-		"no issuer":           forge(t, jwt.SigningMethodHS256, kid, with("iss", nil), first.Secret),
-		"other audience":      forge(t, jwt.SigningMethodHS256, kid, with("aud", "toolboundary/harness"), first.Secret),
-		"no audience":         forge(t, jwt.SigningMethodHS256, kid, with("aud", nil), first.Secret),
-		"no run":              forge(t, jwt.SigningMethodHS256, kid, with("run_id", nil), first.Secret),
-		"unsafe run":          forge(t, jwt.SigningMethodHS256, kid, with("run_id", "../r1"), first.Secret),
-		"no incarnation":      forge(t, jwt.SigningMethodHS256, kid, with("incarnation", nil), first.Secret),
-		"tools are no list":   forge(t, jwt.SigningMethodHS256, kid, with("tools", "all"), first.Secret),
-		"claims are no claim": "e30." + base64.RawURLEncoding.EncodeToString([]byte("[]")) + ".",
+		"alg none":             forge(t, jwt.SigningMethodNone, kid, good(), jwt.UnsafeAllowNoneSignatureType),
+		"alg RS256":            forge(t, jwt.SigningMethodRS256, kid, good(), private),
+		"alg HS512, our key":   forge(t, jwt.SigningMethodHS512, kid, good(), first.Secret),
+		"other secret":         forge(t, jwt.SigningMethodHS256, kid, good(), second.Secret),
+		"empty secret":         forge(t, jwt.SigningMethodHS256, kid, good(), []byte{}),
+		"header says none":     hs256(object{"kid": "k1", "alg": "none"}, good()),
+		"header says hs256":    hs256(object{"kid": "k1", "alg": "hs256"}, good()),
+		"no kid":               hs256(nil, good()),
+		"unknown kid":          hs256(object{"kid": "k9"}, good()),
+		"kid is a number":      hs256(object{"kid": 1}, good()),
+		"kid is a path":        hs256(object{"kid": "../k1"}, good()),
+		"critical extension":   hs256(object{"kid": "k1", "crit": []string{"x"}}, good()),
+		"key in the header":    hs256(object{"kid": "k1", "jwk": map[string]string{"kty": "oct"}}, good()),
+		"no typ":               hs256(object{"kid": "k1", "typ": nil}, good()),
+		"other typ":            hs256(object{"kid": "k1", "typ": "at+jwt"}, good()),
+		"no expiry":            hs256(kid, with("exp", nil)),
+		"expired":              hs256(kid, with("exp", start.Unix())),
+		"expiry as text":       hs256(kid, with("exp", "2999-01-01")),
+		"not yet":              hs256(kid, with("nbf", start.Add(time.Second).Unix())),
+		"other issuer":         hs256(kid, with("iss", "someone")),
+		"no issuer":            hs256(kid, with("iss", nil)),
+		"other audience":       hs256(kid, with("aud", "toolboundary/harness")),
+		"no audience":          hs256(kid, with("aud", nil)),
+		"no run":               hs256(kid, with("run_id", nil)),
+		"unsafe run":           hs256(kid, with("run_id", "../r1")),
+		"no incarnation":       hs256(kid, with("incarnation", nil)),
+		"tools are not a list": hs256(kid, with("tools", "all")),
+		"claims are a list":    "e30." + base64.RawURLEncoding.EncodeToString([]byte("[]")) + ".",
 	} {
 		t.Run(name, func(t *testing.T) { refused(t, made, token) })
 	}
@@ -228,7 +243,8 @@ func TestNewNamesEveryBadKeyAndNoSecret(t *testing.T) {
 	clock := fake.NewClock(start)
 	_, err := agenttoken.New(clock)
 	require.Error(t, err)
-	_, err = agenttoken.New(clock, first, agenttoken.Key{ID: "short", Secret: []byte("hunter2")}, first, agenttoken.Key{ID: "a b", Secret: first.Secret})
+	_, err = agenttoken.New(clock, first, agenttoken.Key{ID: "short", Secret: []byte("hunter2")},
+		first, agenttoken.Key{ID: "a b", Secret: first.Secret})
 	require.ErrorContains(t, err, `"short" is shorter than 32 bytes`)
 	require.ErrorContains(t, err, `two token keys have the id "k1"`)
 	require.ErrorContains(t, err, "token key 3")
@@ -254,7 +270,7 @@ func TestBoundsAreExact(t *testing.T) {
 	sign := func(name int) string {
 		claims := good()
 		claims["data_sources"] = []string{strings.Repeat("s", name)}
-		return forge(t, jwt.SigningMethodHS256, map[string]any{"kid": "k1"}, claims, first.Secret)
+		return forge(t, jwt.SigningMethodHS256, object{"kid": "k1"}, claims, first.Secret)
 	}
 	made := tokens(t, fake.NewClock(start), first)
 	name := agenttoken.MaxTokenBytes / 2

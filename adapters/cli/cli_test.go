@@ -36,42 +36,52 @@ func answering(page string) Functions {
 }
 
 func TestQueryPrintsTableJSONAndCSV(t *testing.T) {
-	do := answering(`{"columns":["id","na,me"],"rows":[[1,"Ada"],[9007199254740993,null],["-0.10",""],[{"a":[1]},"x\"y\u001b[31m\n"]],"returned":4,"truncated":true,"truncated_by":["rows"]}`)
+	const page = `{"columns":["id","na,me"],` +
+		`"rows":[[1,"Ada"],[9007199254740993,null],["-0.10",""],[{"a":[1]},"x\"y\u001b[31m\n"]],` +
+		`"returned":4,"truncated":true,"truncated_by":["rows"]}`
+	do := answering(page)
 	code, out, stderr := invoke(t, do, "", "query", "SELECT 1")
-	require.Zero(t, code)
-	require.Equal(t, "id                na,me\n1                 Ada\n9007199254740993  NULL\n-0.10\n{\"a\":[1]}    "+
-		"     x\"y\\x1b[31m\\n\n4 row(s)\n", out, "nothing can move the cursor")
+	require.Zero(t, code, stderr)
+	require.Equal(t, `id                na,me
+1                 Ada
+9007199254740993  NULL
+-0.10
+{"a":[1]}         x"y\x1b[31m\n
+4 row(s)
+`, out, "nothing can move the cursor")
 	require.Contains(t, stderr, "cut by rows")
 
 	_, out, _ = invoke(t, do, "", "query", "SELECT 1", "--output", "csv")
-	require.Equal(t, "id,\"na,me\"\r\n1,Ada\r\n9007199254740993,\r\n-0.10,\"\"\r\n\"{\"\"a\"\":[1]}\",\"x\"\"y\x1b[31m\n\"\r\n", out, "NULL is an empty field, empty text a quoted one")
+	lines := []string{`id,"na,me"`, `1,Ada`, `9007199254740993,`, `-0.10,""`, `"{""a"":[1]}","x""y` + "\x1b[31m\n\"", ""}
+	require.Equal(t, strings.Join(lines, "\r\n"), out, "NULL is an empty field, empty text a quoted one")
 
 	_, out, _ = invoke(t, do, "", "query", "SELECT 1", "-o", "json")
-	require.JSONEq(t, `{"columns":["id","na,me"],"rows":[[1,"Ada"],[9007199254740993,null],["-0.10",""],[{"a":[1]},"x\"y\u001b[31m\n"]],"returned":4,"truncated":true,"truncated_by":["rows"]}`, out)
+	require.JSONEq(t, page, out)
 	require.Contains(t, out, "9007199254740993", "a number keeps its digits")
 }
 
 func TestQueryArguments(t *testing.T) {
 	var got QueryArgs
 	do := Functions{Query: func(_ context.Context, a QueryArgs) (Page, error) { got = a; return Page{}, nil }}
-	code, _, _ := invoke(t, do, "SELECT 2", "query", "--max-rows", "7", "--timeout", "1s", "--", "-", "1", "-2.5",
-		"true", "null", `"7"`, "O'Brien", "")
-	require.Zero(t, code)
+	code, _, stderr := invoke(t, do, "SELECT 2", "query", "--max-rows", "7", "--timeout", "1s",
+		"--", "-", "1", "-2.5", "true", "null", `"7"`, "O'Brien", "")
+	require.Zero(t, code, stderr)
 	require.Equal(t, QueryArgs{SQL: "SELECT 2", MaxRows: 7, Timeout: time.Second, Params: got.Params}, got)
-	require.Equal(t, `[1 -2.5 true null "7" "O'Brien" ""]`,
-		strings.ReplaceAll(string(must(json.Marshal(got.Params))), ",", " "))
-	for _, bad := range [][]string{
-		{"query"}, {"query", "SELECT 1", "--max-rows", "0"}, {"query", "SELECT 1", "--timeout", "1h"},
-		{"query", "SELECT 1", "--config", "x"},
-		{"query", "SELECT 1", "-o", "yaml"}, {"querry", "SELECT 1"}, {"runs", "show", "r", "--interval", "1ms"},
-		{"allowlist", "check", "-c", "x"},
-		{"allowlist", "init", "-c", "x", "--data-source", "y", "--user-env", "U"}, {"config", "check"},
-		{"completion", "tcsh"},
+	require.Equal(t, `[1,-2.5,true,null,"7","O'Brien",""]`, string(must(json.Marshal(got.Params))))
+}
+
+func TestWrongArgumentsAreAUsageError(t *testing.T) {
+	for _, line := range []string{
+		"query", "query SELECT --max-rows 0", "query SELECT --timeout 1h", "query SELECT --config x",
+		"query SELECT -o yaml", "querry SELECT", "runs show r --interval 1ms", "allowlist check -c x",
+		"allowlist init -c x --data-source y --user-env U", "config check", "completion tcsh",
 	} {
-		code, out, stderr := invoke(t, do, "", bad...)
-		require.Equal(t, Usage, code, "%v", bad)
-		require.Empty(t, out)
-		require.NotEmpty(t, stderr)
+		t.Run(line, func(t *testing.T) {
+			code, out, stderr := invoke(t, answering(`{}`), "", strings.Fields(line)...)
+			require.Equal(t, Usage, code, out)
+			require.Empty(t, out)
+			require.NotEmpty(t, stderr)
+		})
 	}
 }
 
@@ -96,7 +106,8 @@ func TestFailuresHaveExitCodesAndJSON(t *testing.T) {
 
 	code, out, stderr = invoke(t, failing(f), "", "query", "x", "-o", "json")
 	require.Equal(t, Failed, code)
-	require.JSONEq(t, `{"error":{"code":"QUERY_REJECTED","message":"The query is not allowed: fix what the detail names and call again.","reason":"WRITE","detail":"only SELECT \u001b[2J is allowed"}}`, out)
+	require.JSONEq(t, `{"error":{"code":"QUERY_REJECTED","message":"`+fault.QueryRejected.Sentence()+`",`+
+		`"reason":"WRITE","detail":"only SELECT \u001b[2J is allowed"}}`, out)
 	require.Empty(t, stderr)
 
 	code, _, _ = invoke(t, failing(UsageError{f}), "", "query", "x")
@@ -120,21 +131,30 @@ func TestDoctorAndDriftExitWithOne(t *testing.T) {
 	require.Contains(t, out, "2 check(s): 1 failed, 0 warned")
 	code, out, _ = invoke(t, do, "", "allowlist", "check", "-c", "x", "--data-source", "shop", "-o", "json")
 	require.Equal(t, Failed, code)
-	require.JSONEq(t, `{"drifts":[{"kind":"NEW_COLUMN","where":"a.b.c","message":"m","fix":"f"}],"tables":1,"unlisted_tables":0,"notes":null}`, out)
+	require.JSONEq(t, `{"drifts":[{"kind":"NEW_COLUMN","where":"a.b.c","message":"m","fix":"f"}],`+
+		`"tables":1,"unlisted_tables":0,"notes":null}`, out)
 }
 
 func TestCompletion(t *testing.T) {
+	const commands = "allowlist completion config doctor guard mcp query record runs serve version"
 	for _, row := range []struct{ words, want string }{
-		{"al", "allowlist"}, {"", "allowlist completion config doctor guard mcp query record runs serve version"},
-		{"runs |", "cancel list show"}, {"runs show --w", "--watch"}, {"query --output |", "text table json csv"},
+		{"al", "allowlist"},
+		{"", commands},
+		{"runs |", "cancel list show"},
+		{"runs show --w", "--watch"},
+		{"query --output |", "text table json csv"},
 		{"query -o j", "json"},
-		{"query --config |", ""}, {"query --config=x --data", "--data-source"}, {"completion |", "bash fish zsh"},
-		{"nonsense |", "allowlist completion config doctor guard mcp query record runs serve version"},
+		{"query --config |", ""},
+		{"query --config=x --data", "--data-source"},
+		{"completion |", "bash fish zsh"},
+		{"nonsense |", commands},
 	} {
-		words := strings.Split(strings.ReplaceAll(row.words, "|", ""), " ")
-		code, out, _ := invoke(t, Functions{}, "", append([]string{completeWord}, words...)...)
-		require.Zero(t, code)
-		require.Equal(t, row.want, strings.Join(strings.Fields(out), " "), row.words)
+		t.Run(row.words, func(t *testing.T) {
+			words := strings.Split(strings.ReplaceAll(row.words, "|", ""), " ")
+			code, out, stderr := invoke(t, Functions{}, "", append([]string{completeWord}, words...)...)
+			require.Zero(t, code, stderr)
+			require.Equal(t, row.want, strings.Join(strings.Fields(out), " "))
+		})
 	}
 }
 
@@ -142,7 +162,8 @@ func TestCompletion(t *testing.T) {
 func TestBashCompletionScriptWorks(t *testing.T) {
 	_, script, _ := invoke(t, Functions{}, "", "completion", "bash")
 	bash := exec.Command("bash", "--norc", "-c", `toolboundary() { printf '%s ' "$@"; }
-`+script+`COMP_WORDS=(toolboundary runs show --w); COMP_CWORD=3; _toolboundary; echo "${COMPREPLY[0]}"; complete -p toolboundary`)
+`+script+`COMP_WORDS=(toolboundary runs show --w); COMP_CWORD=3; _toolboundary
+echo "${COMPREPLY[0]}"; complete -p toolboundary`)
 	out, err := bash.CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Equal(t, "__complete runs show --w \ncomplete -o default -F _toolboundary toolboundary\n", string(out))

@@ -55,10 +55,10 @@ func manual() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("# Commands\n\nMade from the commands themselves; a test keeps the two equal. `toolboundary " +
-		"COMMAND --help` says the same.\n\n" +
-		"Exit codes: 0 ok, 1 failed, 2 usage or configuration. Secrets come from environment variables or files, " +
-		"never from the command line, and are never printed.\n")
+	b.WriteString("# Commands\n\nMade from the commands themselves; a test keeps the two equal. " +
+		"`toolboundary COMMAND --help` says the same.\n\n" +
+		"Exit codes: 0 ok, 1 failed, 2 usage or configuration. " +
+		"Secrets come from environment variables or files, never from the command line, and are never printed.\n")
 	for _, leaf := range parser.Model.Leaves(true) {
 		section(&b, leaf)
 	}

@@ -11,7 +11,11 @@ import (
 func (s *Store) Plant(key invocation.Key, value []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.runs[key.RunID].calls[key.ToolCallID].value = value
+	l := s.runs[key.RunID]
+	if l == nil || l.calls[key.ToolCallID] == nil {
+		panic("plant: there is no record of " + key.ToolCallID + " in the run " + string(key.RunID))
+	}
+	l.calls[key.ToolCallID].value = value
 }
 
 // Stored returns what is stored under a key, nil when nothing is, and when it expires.
@@ -30,10 +34,13 @@ func (s *Store) Stored(key invocation.Key) ([]byte, time.Time) {
 	return c.value, c.expires
 }
 
-// RunExpires returns when a run is forgotten.
+// RunExpires returns when a run is forgotten; the zero time for a run that is not there.
 func (s *Store) RunExpires(id run.ID) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.runs[id] == nil {
+		return time.Time{}
+	}
 	return s.runs[id].expires
 }
 
