@@ -74,7 +74,9 @@ func newSubject(ctx context.Context, s store, id run.ID) (*subject, error) {
 	for {
 		opened, err := s.Open(ctx, r)
 		if fault.CodeOf(err) != fault.StoreUnavailable || ctx.Err() != nil {
-			return &subject{run: opened, since: time.Now(), owners: map[string]int{}, running: map[int]bool{}, left: opsPerRun}, err
+			return &subject{
+				run: opened, since: time.Now(), owners: map[string]int{}, running: map[int]bool{}, left: opsPerRun,
+			}, err
 		}
 	}
 }
@@ -110,7 +112,8 @@ func (s *subject) fresh(id int) tried {
 	n := len(s.owners) + 1
 	owner := fmt.Sprintf("%0*d", invocation.OwnerLength, n)
 	s.owners[owner] = n
-	rec := invocation.Begin(invocation.Key{RunID: s.run.ID, ToolCallID: callID(id)}, owner, "scripted", json.RawMessage(`{"q":1}`))
+	key := invocation.Key{RunID: s.run.ID, ToolCallID: callID(id)}
+	rec := invocation.Begin(key, owner, "scripted", json.RawMessage(`{"q":1}`))
 	return tried{rec: rec, owner: n, id: id}
 }
 
@@ -227,9 +230,11 @@ func (s *subject) record(client int, in input, op func() (output, error)) {
 			s.left = 0
 		}
 	}
-	s.history = append(s.history, porcupine.Operation{ClientId: client, Input: in, Call: called, Output: out, Return: returned})
+	done := porcupine.Operation{ClientId: client, Input: in, Call: called, Output: out, Return: returned}
+	s.history = append(s.history, done)
 	if unanswered && in.kind == begin {
 		in.kind = fence
-		s.history = append(s.history, porcupine.Operation{ClientId: client, Input: in, Call: called, Output: output{}, Return: math.MaxInt64})
+		done.Input, done.Output = in, output{}
+		s.history = append(s.history, done)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,8 +44,6 @@ func TestS07_S08_S14_S24_LinearizableUnderFaults(t *testing.T) {
 			}
 			t.Logf("%s: %d operations in %d runs, struck %d times, %d unanswered, %d violations",
 				n.name, r.operations, r.runs, r.strikes, r.unanswered, len(r.violations))
-			require.Greater(t, r.strikes, 1)
-			require.GreaterOrEqual(t, r.operations, operations())
 		})
 	}
 }
@@ -72,10 +71,15 @@ func newWorld(t *testing.T, args []string, instrument func(redis.UniversalClient
 	return w, s
 }
 
+// leastStrikes is how often a nemesis strikes in a play, however few operations that takes.
+const leastStrikes = 3
+
 // play lets clients loose on a few runs at a time while the nemesis strikes, until there are
-// enough operations, and checks each run. With wrap and instrument the store is a mutant; then
+// enough operations and strikes, and checks each run. With wrap and instrument the store is a mutant; then
 // the play ends at the first violation.
-func play(t *testing.T, n nemesis, seed uint64, operations int, instrument func(redis.UniversalClient), wrap func(store) store) result {
+func play(
+	t *testing.T, n nemesis, seed uint64, operations int, instrument func(redis.UniversalClient), wrap func(store) store,
+) result {
 	t.Helper()
 	w, real := newWorld(t, n.args, instrument)
 	var st store = real
@@ -85,9 +89,10 @@ func play(t *testing.T, n nemesis, seed uint64, operations int, instrument func(
 	ctx, cancel := context.WithCancel(t.Context())
 	var haunting sync.WaitGroup
 	var res result
-	haunting.Go(func() { res.strikes = n.haunt(ctx, t, w, rand.New(rand.NewPCG(seed, 1))) })
+	var strikes atomic.Int64
+	haunting.Go(func() { n.haunt(ctx, t, w, rand.New(rand.NewPCG(seed, 1)), &strikes) })
 	var subjects []*subject
-	for round := 0; res.operations < operations; round++ {
+	for round := 0; res.operations < operations || strikes.Load() < leastStrikes; round++ {
 		batch := playRound(t, st, seed, round)
 		for _, s := range batch {
 			res.operations += len(s.history)
@@ -106,6 +111,7 @@ func play(t *testing.T, n nemesis, seed uint64, operations int, instrument func(
 	}
 	cancel()
 	haunting.Wait()
+	res.strikes = int(strikes.Load())
 	if len(res.violations) > 0 {
 		return res
 	}
@@ -172,7 +178,8 @@ func (s *subject) violations() []string {
 	}
 	text := "run " + string(s.run.ID) + " is not linearizable:"
 	for _, op := range s.history {
-		text += fmt.Sprintf("\n  client %d %d..%d %s", op.ClientId, op.Call, op.Return, describe(op.Input.(input), op.Output.(output)))
+		said := describe(op.Input.(input), op.Output.(output))
+		text += fmt.Sprintf("\n  client %d %d..%d %s", op.ClientId, op.Call, op.Return, said)
 	}
 	return []string{text}
 }

@@ -38,7 +38,8 @@ func (s *subject) lastLook(t *testing.T, st store, limit time.Time) []string {
 		}
 	}
 	if got.Usage.Calls != calls || got.Usage.Bytes != bytes || calls > budget {
-		wrong = append(wrong, fmt.Sprintf("run %s: %d calls and %d bytes are charged, its records have %d and %d", s.run.ID, got.Usage.Calls, got.Usage.Bytes, calls, bytes))
+		wrong = append(wrong, fmt.Sprintf("run %s: %d calls and %d bytes are charged, its records have %d and %d",
+			s.run.ID, got.Usage.Calls, got.Usage.Bytes, calls, bytes))
 	}
 	s.settleTheUnknown(last, got.State)
 	return append(wrong, s.violations()...)
@@ -56,7 +57,8 @@ func (s *subject) stillPending(t *testing.T, st store, limit time.Time) (wrong [
 			}
 			found, err := st.Load(t.Context(), s.run.ID, ports.Head, callID(b.id))
 			if rec := found[callID(b.id)].Record; err != nil || rec.Owner == b.rec.Owner && rec.Status == invocation.Projecting {
-				wrong = append(wrong, fmt.Sprintf("run %s: the Begin of %s by owner %d was unanswered and is still an execution", s.run.ID, callID(b.id), b.owner))
+				wrong = append(wrong, fmt.Sprintf("run %s: the Begin of %s by owner %d was unanswered and is still an execution",
+					s.run.ID, callID(b.id), b.owner))
 			}
 		}
 		if len(wrong) == 0 || time.Now().After(limit) {

@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,23 +68,25 @@ var nemeses = []nemesis{
 	{"connections cut", nil, 40, 700, 0, func(_ *testing.T, w *world) { w.proxy.CutReplies(200) }, pass},
 	{"connections killed", nil, 20, 1, 0, func(_ *testing.T, w *world) { w.proxy.KillConnections() }, nothing},
 	{"blackhole", nil, 40, 700, 0, func(_ *testing.T, w *world) { w.proxy.Blackhole() }, pass},
-	{"server killed", durable, 150, 200, 0, func(t *testing.T, w *world) { w.server.Kill(t) }, func(t *testing.T, w *world) { w.server.Start(t) }},
-	{"server paused", nil, 40, 700, 0, func(t *testing.T, w *world) { w.server.Pause(t) }, func(t *testing.T, w *world) { w.server.Resume(t) }},
+	{"server killed", durable, 150, 200, 0,
+		func(t *testing.T, w *world) { w.server.Kill(t) }, func(t *testing.T, w *world) { w.server.Start(t) }},
+	{"server paused", nil, 40, 700, 0,
+		func(t *testing.T, w *world) { w.server.Pause(t) }, func(t *testing.T, w *world) { w.server.Resume(t) }},
 	{"out of memory", nil, 40, 250, 0, config("maxmemory", "1"), config("maxmemory", "0")},
-	{"scripts flushed", nil, 10, 1, 0, func(t *testing.T, w *world) { _ = w.admin.ScriptFlush(t.Context()).Err() }, nothing},
+	{"scripts flushed", nil, 10, 1, 0,
+		func(t *testing.T, w *world) { _ = w.admin.ScriptFlush(t.Context()).Err() }, nothing},
 	{"read only", nil, 40, 250, 0, config("min-replicas-to-write", "1"), config("min-replicas-to-write", "0")},
 }
 
-// haunt strikes and relieves until ctx is done, leaves everything in order, and returns how
-// often it struck.
-func (n nemesis) haunt(ctx context.Context, t *testing.T, w *world, rng *rand.Rand) (strikes int) {
-	for ; ctx.Err() == nil; strikes++ {
+// haunt strikes and relieves until ctx is done, leaves everything in order, and counts how often it
+// struck.
+func (n nemesis) haunt(ctx context.Context, t *testing.T, w *world, rng *rand.Rand, strikes *atomic.Int64) {
+	for ; ctx.Err() == nil; strikes.Add(1) {
 		sleep(ctx, time.Duration(5+rng.IntN(n.calm*pace()))*time.Millisecond)
 		n.strike(t, w)
 		sleep(ctx, time.Duration(max(5, n.least)+rng.IntN(n.trouble))*time.Millisecond)
 		n.relieve(t, w)
 	}
-	return strikes
 }
 
 func sleep(ctx context.Context, d time.Duration) {
