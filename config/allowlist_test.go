@@ -24,6 +24,16 @@ func TestSplitTable(t *testing.T) {
 	}
 }
 
+func TestViewsAreNamedAsInTheAllowlist(t *testing.T) {
+	file := strings.Replace(valid, "max_rows: 200", "views: ['shop.`customers`']", 1)
+	cfg, err := Parse([]byte(file), environment)
+	require.NoError(t, err)
+	shop := SourcesOf[*MySQL](cfg.DataSources)["shop"]
+	require.True(t, shop.IsView(shop.Allow[0]))
+	require.False(t, shop.IsView(Table{Schema: "shop", Name: "orders"}))
+	require.False(t, shop.IsView(Table{Schema: "x", Name: "customers"}))
+}
+
 func TestAliasesShareAnAllowlist(t *testing.T) {
 	cfg, err := Parse([]byte(`data_sources:
   a: {address: 'localhost:1', user_env: SHOP_USER, allow: &list {s.t: [id]}}

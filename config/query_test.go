@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,20 +46,47 @@ func TestQueryFromEnvS43(t *testing.T) {
 				require.NotContains(t, fmt.Sprintf("%+v", m), password)
 				return
 			}
-			var problems *Problems
-			require.ErrorAs(t, err, &problems)
-			require.Equal(t, []string{row.problem}, pathsOf(problems.List), err.Error())
+			require.Equal(t, []string{row.problem}, pathsOfError(t, err), err.Error())
 			require.NotContains(t, err.Error(), password)
 		})
 	}
 	_, err := QueryFromEnv(empty)
-	var problems *Problems
-	require.ErrorAs(t, err, &problems)
-	require.ElementsMatch(t, []string{queryHost, queryUser, queryPassword}, pathsOf(problems.List), "all at once")
+	require.ElementsMatch(t, []string{queryHost, queryUser, queryPassword}, pathsOfError(t, err), "all at once")
 
 	remote := maps.Clone(full)
 	remote[queryHost] = "db.example.com"
 	m, err := QueryFromEnv(func(name string) (string, bool) { v, ok := remote[name]; return v, ok })
 	require.NoError(t, err)
 	require.Equal(t, TLSVerify, m.TLS, "a password does not cross a network in the clear unless somebody says so")
+}
+
+func TestSecretsThatFlagsName(t *testing.T) {
+	user, secret, err := AccountFromEnv(environment, "SHOP_USER", "SHOP_PASSWORD")
+	require.NoError(t, err)
+	require.Equal(t, []string{"reader", password}, []string{user.Reveal(), secret.Reveal()})
+	_, _, err = AccountFromEnv(environment, "NONE", "not a name")
+	require.Equal(t, []string{"--user-env", "--password-env"}, pathsOfError(t, err), "all at once")
+
+	key, err := SecretFromEnv(environment, "--key-env", "TOOLBOUNDARY_HARNESS_KEY")
+	require.NoError(t, err)
+	require.Equal(t, harnessKey, key.Reveal())
+	key, err = SecretFromEnv(environment, "--key-env", "NONE")
+	require.Equal(t, []string{"--key-env"}, pathsOfError(t, err))
+	require.False(t, key.IsSet())
+
+	name := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(name, []byte(harnessKey+"\n"), 0o600))
+	key, err = SecretFromFile("--key-file", name)
+	require.NoError(t, err)
+	require.Equal(t, harnessKey, key.Reveal())
+	_, err = SecretFromFile("--key-file", "absent")
+	require.Equal(t, []string{"--key-file"}, pathsOfError(t, err))
+	require.ErrorContains(t, err, "command line: 1 problem")
+}
+
+func pathsOfError(t *testing.T, err error) []string {
+	t.Helper()
+	var problems *Problems
+	require.ErrorAs(t, err, &problems)
+	return pathsOf(problems.List)
 }

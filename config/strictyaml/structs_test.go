@@ -190,7 +190,8 @@ func TestEverythingIsReportedAtOnceByLine(t *testing.T) {
 }
 
 func TestProblemsOfOneLineHaveOneOrder(t *testing.T) {
-	problems := problemsOf(t, "{name: shop, owner: {key_env: DOOR}, zh: 1, zg: 1, zf: 1, ze: 1, zd: 1, zc: 1, zb: 1, za: 1}")
+	const file = "{name: shop, owner: {key_env: DOOR}, zh: 1, zg: 1, zf: 1, ze: 1, zd: 1, zc: 1, zb: 1, za: 1}"
+	problems := problemsOf(t, file)
 	require.Equal(t, []string{"za", "zb", "zc", "zd", "ze", "zf", "zg", "zh"}, paths(problems))
 }
 
