@@ -95,8 +95,8 @@ type env struct {
 	do    Functions
 }
 
-// Run parses the arguments, executes the command and returns the exit code.
-func Run(ctx context.Context, args []string, s Streams, clock ports.Clock, do Functions) int {
+// Execute parses the arguments, executes the command and returns the exit code.
+func Execute(ctx context.Context, args []string, s Streams, clock ports.Clock, do Functions) int {
 	code, exited := OK, false
 	parser, err := newParser(kong.Writers(s.Out, s.Err), kong.Exit(func(c int) { code, exited = c, true }))
 	if err != nil {

@@ -24,7 +24,7 @@ func (now) Now() time.Time { return time.Date(2026, 11, 30, 12, 30, 0, 0, time.U
 func invoke(t *testing.T, do Functions, in string, args ...string) (code int, out, err string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = Run(t.Context(), args, Streams{In: strings.NewReader(in), Out: &stdout, Err: &stderr}, now{}, do)
+	code = Execute(t.Context(), args, Streams{In: strings.NewReader(in), Out: &stdout, Err: &stderr}, now{}, do)
 	return code, stdout.String(), stderr.String()
 }
 

@@ -45,7 +45,7 @@ func (s *Server) invoke(ctx context.Context, in inbound) application.Result {
 	call := application.Call{RunID: in.caller.Agent.RunID, ToolName: in.name}
 	var err error
 	if call.ToolCallID, call.Request, err = s.identify(in.message, in.header, in.requestID); err != nil {
-		return refused(call.RunID, s.svc.Refuse(ctx, in.caller, application.Call{RunID: call.RunID, ToolName: in.name},
+		return refusal(call.RunID, s.svc.Refuse(ctx, in.caller, application.Call{RunID: call.RunID, ToolName: in.name},
 			err))
 	}
 	if sent := splice(in.meta, RunKey).value; sent != nil {
@@ -54,7 +54,7 @@ func (s *Server) invoke(ctx context.Context, in inbound) application.Result {
 	return s.svc.Invoke(ctx, in.caller, call)
 }
 
-func refused(id run.ID, err error) application.Result {
+func refusal(id run.ID, err error) application.Result {
 	return application.Result{
 		RunID: id, Status: invocation.Error, EvidenceStatus: evidence.Error, Fault: fault.Of(err),
 	}

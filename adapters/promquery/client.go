@@ -32,7 +32,7 @@ func (s statement) run(ctx context.Context, limit limits.RawBytes) (json.RawMess
 	// What is read of the body is bounded too: it holds little that is not kept.
 	body := &bounded{r: response.Body, left: int64(limit) + 256<<10}
 	if response.StatusCode != http.StatusOK {
-		return nil, refused(response.StatusCode, body)
+		return nil, refusal(response.StatusCode, body)
 	}
 	return s.receive(body, limit)
 }
@@ -121,7 +121,7 @@ func unreachable(err error) error {
 const maxComplaint = 16 << 10
 
 // refused maps an answer that is not 200 to a fault. The body's own words are only compared.
-func refused(status int, body io.Reader) error {
+func refusal(status int, body io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(body, maxComplaint))
 	if err != nil {
 		return unreachable(err)

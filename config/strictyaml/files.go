@@ -11,6 +11,8 @@ import (
 // [Options.Dir]; the value includes that directory.
 type File string
 
+var _ NodeReader = (*File)(nil)
+
 // ReadYAML implements [NodeReader].
 func (f *File) ReadYAML(n Node) {
 	name, ok := n.Text()

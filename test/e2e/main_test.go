@@ -39,7 +39,7 @@ func toolboundary() {
 	w := &witness{file: file}
 	_, _ = fmt.Fprintf(w, "$ %q\n", cmdline)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := bootstrap.Run(ctx, service.Version, os.Args[1:], cli.Streams{
+	code := bootstrap.Execute(ctx, service.Version, os.Args[1:], cli.Streams{
 		In: os.Stdin, Out: io.MultiWriter(os.Stdout, w), Err: io.MultiWriter(os.Stderr, w),
 	})
 	stop()

@@ -74,7 +74,7 @@ func Command(t testing.TB, in string, args ...string) Result {
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	streams := cli.Streams{In: strings.NewReader(in), Out: &stdout, Err: &stderr}
-	code := bootstrap.Run(ctx, Version, args, streams)
+	code := bootstrap.Execute(ctx, Version, args, streams)
 	return Result{code, stdout.String(), stderr.String()}
 }
 
@@ -110,7 +110,7 @@ func Start(t testing.TB, configuration string, options ...bootstrap.Option) *Ser
 	go func() {
 		defer close(ended)
 		streams := cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: s.log}
-		code = bootstrap.Run(ctx, Version, args, streams, options...)
+		code = bootstrap.Execute(ctx, Version, args, streams, options...)
 	}()
 	s.stop = func() int {
 		cancel()

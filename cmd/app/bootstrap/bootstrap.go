@@ -63,11 +63,11 @@ func Main(version string, options ...Option) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return Run(ctx, version, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, options...)
+	return Execute(ctx, version, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, options...)
 }
 
-// Run is Main with arguments and streams given, until ctx ends: for tests.
-func Run(ctx context.Context, version string, args []string, s cli.Streams, options ...Option) int {
+// Execute is Main with arguments and streams given, until ctx ends: for tests.
+func Execute(ctx context.Context, version string, args []string, s cli.Streams, options ...Option) int {
 	quietRedis()
 	p := &parts{version: version}
 	for _, o := range options {
@@ -79,5 +79,5 @@ func Run(ctx context.Context, version string, args []string, s cli.Streams, opti
 		fmt.Fprintln(s.Err, "toolboundary:", plain(err))
 		return cli.Failed
 	}
-	return cli.Run(ctx, args, s, clock, do)
+	return cli.Execute(ctx, args, s, clock, do)
 }

@@ -66,7 +66,7 @@ data_sources:
 			panic(err)
 		}
 		var out bytes.Buffer
-		code := bootstrap.Run(context.Background(), "1.0", []string{"config", "check", path},
+		code := bootstrap.Execute(context.Background(), "1.0", []string{"config", "check", path},
 			cli.Streams{Out: &out, Err: &out}, bootstrap.WithKind(archives, build))
 		fmt.Println("exit code", code)
 		fmt.Print(strings.ReplaceAll(out.String(), dir+string(filepath.Separator), ""))
