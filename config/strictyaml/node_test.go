@@ -119,3 +119,17 @@ func TestAliasOfItselfEnds(t *testing.T) {
 		require.NotEmpty(t, problemsOf(t, file), file)
 	}
 }
+
+// TestAFileReadsItself reads a file's name without a struct around it.
+func TestAFileReadsItself(t *testing.T) {
+	var f strictyaml.File
+	var reader strictyaml.NodeReader = &f
+	root, report := strictyaml.Parse([]byte("doc.go"), strictyaml.Options{})
+	reader.ReadYAML(root)
+	require.NoError(t, report.Err(""))
+	require.Equal(t, strictyaml.File("doc.go"), f)
+
+	root, report = strictyaml.Parse([]byte("there-is-no-such-file"), strictyaml.Options{})
+	reader.ReadYAML(root)
+	require.Error(t, report.Err(""))
+}
