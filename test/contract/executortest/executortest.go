@@ -45,6 +45,9 @@ type Subject struct {
 	// Patience is how long the source may take to show that something began or ended; zero
 	// means 10 s. It is wide: a stop takes milliseconds, what is not stopped runs on for long.
 	Patience time.Duration
+	// Break makes the source unreachable until heal is called. Where nothing lies between the tool and
+	// its source it is nil, and the case that needs it is an exception.
+	Break func(t kit.T) (heal func())
 	// Exceptions maps cases that the tool is known to break to the reason.
 	Exceptions map[string]string
 }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -22,8 +24,11 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-// source is what stands behind the plain tool.
-type source struct{ calls, running, stops atomic.Int64 }
+// source is what the plain tool reads.
+type source struct {
+	calls, running, stops atomic.Int64
+	down                  atomic.Bool
+}
 
 // plain is the smallest tool that keeps every promise. Its request is {"source":…,"do":…}.
 type plain struct {
@@ -37,7 +42,9 @@ type plain struct {
 
 func (p plain) Describe() tool.Description {
 	object := json.RawMessage(`{"type":"object"}`)
-	d := tool.Description{Name: "plain", Text: "plain", ReadOnly: true, InputSchema: object, OutputSchema: object, DataSources: []string{"s"}}
+	d := tool.Description{
+		Name: "plain", Text: "plain", ReadOnly: true, InputSchema: object, OutputSchema: object, DataSources: []string{"s"},
+	}
 	if p.describe != nil {
 		p.describe(&d)
 	}
@@ -85,6 +92,9 @@ func (p plain) run(ctx context.Context, plan tool.Plan, limit limits.RawBytes) (
 	if err := ctx.Err(); err != nil {
 		return nil, fault.Of(err)
 	}
+	if p.source.down.Load() {
+		return nil, fault.New(fault.DataSourceUnavailable)
+	}
 	p.source.calls.Add(1)
 	p.source.running.Add(1)
 	defer p.source.running.Add(-1)
@@ -116,11 +126,16 @@ func subject(p plain) executortest.Subject {
 	return executortest.Subject{
 		New:   func(kit.T) ports.Executor { return p },
 		Scope: tool.Scope{DataSources: []string{"s"}},
-		Echo:  request, Large: request("large"), Slow: request("slow"), Failing: request("fail"), FailsWith: fault.ExecutionFailed,
+		Echo:  request, Large: request("large"), Slow: request("slow"),
+		Failing: request("fail"), FailsWith: fault.ExecutionFailed,
 		Refused: []executortest.Refused{{Why: "it says so", Request: request("refuse"), Code: fault.QueryRejected}},
 		Running: func(kit.T) int { return int(s.running.Load()) },
 		Calls:   func(kit.T) int { return int(s.calls.Load()) },
 		Secrets: []string{"hunter2"}, Patience: 2 * time.Second,
+		Break: func(kit.T) func() {
+			s.down.Store(true)
+			return func() { s.down.Store(false) }
+		},
 	}
 }
 
@@ -134,18 +149,50 @@ type breakage struct {
 func TestBrokenToolsAreCaught(t *testing.T) {
 	for name, c := range brokenTools() {
 		t.Run(name, func(t *testing.T) { // one by one: a case measures the process's memory
-			got := executortest.Violations(t.Context(), subject(c.tool))
-			require.Equal(t, c.breaks, kit.Names(got), "%v", got)
+			broken := violationsOf(t, subject(c.tool))
+			require.Equal(t, c.breaks, kit.Names(broken), "%v", broken)
+			for name, failures := range broken {
+				require.NotContains(t, strings.Join(failures, ""), "nil pointer", name)
+			}
 		})
 	}
 }
 
-// after returns a plain tool whose Execute is followed by f.
-func after(f func(p plain, ctx context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error)) plain {
-	return plain{execute: func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
-		raw, err := p.run(ctx, plan, limit)
-		return f(p, ctx, plan, raw, err)
-	}}
+// violationsOf runs the suite in a bubble, whose time passes only when everybody waits: however busy
+// the machine is, a broken tool fails the same cases.
+func violationsOf(t *testing.T, subject executortest.Subject) (broken map[string][]string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { broken = executortest.Violations(t.Context(), subject) })
+	return broken
+}
+
+func TestAToolWithoutBreakIsAnException(t *testing.T) {
+	bare := subject(plain{})
+	bare.Break = nil
+	broken := violationsOf(t, bare)
+	require.Equal(t, []string{"Execute/SourceIsUnreachable"}, kit.Names(broken))
+	require.Contains(t, strings.Join(broken["Execute/SourceIsUnreachable"], ""), "give the reason")
+}
+
+// answer is what an execution returned.
+type answer struct {
+	raw json.RawMessage
+	err error
+}
+
+// after returns a plain tool whose Execute is followed by f, which may change the answer.
+func after(f func(p plain, ctx context.Context, plan tool.Plan, a *answer)) plain {
+	return instead(func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+		var a answer
+		a.raw, a.err = p.run(ctx, plan, limit)
+		f(p, ctx, plan, &a)
+		return a.raw, a.err
+	})
+}
+
+// instead returns a plain tool with another Execute.
+func instead(f func(plain, context.Context, tool.Plan, limits.RawBytes) (json.RawMessage, error)) plain {
+	return plain{execute: f}
 }
 
 func brokenTools() map[string]breakage {
@@ -168,8 +215,8 @@ func brokenTools() map[string]breakage {
 			return plan, err
 		}}, []string{"Prepare/RefusesSourcesOutsideTheScope"}},
 		"folds letter case": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
-			lower := bytes.ReplaceAll(bytes.ReplaceAll(raw, []byte(`"DO"`), []byte(`"do"`)), []byte(`"Do"`), []byte(`"do"`))
-			return prepare(lower, s)
+			lower := strings.NewReplacer(`"DO"`, `"do"`, `"Do"`, `"do"`).Replace(string(raw))
+			return prepare(json.RawMessage(lower), s)
 		}}, []string{"Prepare/RefusesUnknownMembers"}},
 		"panics on null": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
 			if bytes.Contains(raw, []byte("null")) {
@@ -190,7 +237,9 @@ func brokenTools() map[string]breakage {
 				plan.Body = raw
 			}
 			return plan, err
-		}, execute: func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+		}, execute: func(
+			p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes,
+		) (json.RawMessage, error) {
 			if raw, ok := plan.Body.(json.RawMessage); ok {
 				return raw, nil
 			}
@@ -199,95 +248,134 @@ func brokenTools() map[string]breakage {
 		"accepts what it must refuse": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
 			return prepare(bytes.ReplaceAll(raw, []byte("refuse"), []byte("x")), s)
 		}}, []string{"Prepare/RefusesWithItsCode", "Prepare/TouchesNoSource"}},
-		"lets work run on": {after(func(p plain, ctx context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+		"lets work run on": {after(func(p plain, _ context.Context, plan tool.Plan, _ *answer) {
 			if plan.Body == "slow" {
 				p.source.running.Add(1)
 				time.AfterFunc(time.Minute, func() { p.source.running.Add(-1) })
 			}
-			return raw, err
 		}), []string{"Execute/StopsAtTheDeadline", "Execute/StopsWhenCancelled", "Execute/WorksAfterStops"}},
-		"calls a cancel a timeout": {after(func(_ plain, ctx context.Context, _ tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+		"calls a cancel a timeout": {after(func(_ plain, ctx context.Context, _ tool.Plan, a *answer) {
 			if ctx.Err() != nil {
-				return nil, fault.New(fault.ExecutionTimeout)
+				*a = answer{err: fault.New(fault.ExecutionTimeout)}
 			}
-			return raw, err
 		}), []string{"Execute/DoesNotStartWhenEnded", "Execute/StopsWhenCancelled", "Execute/WorksAfterStops"}},
-		"returns errors that are no faults": {after(func(_ plain, _ context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
-			if plan.Body == "fail" {
-				return nil, errors.New("connect hunter2@db")
+		"returns the context's error": {after(func(_ plain, ctx context.Context, _ tool.Plan, a *answer) {
+			if ctx.Err() != nil {
+				*a = answer{err: ctx.Err()}
 			}
-			return raw, err
-		}), []string{"Execute/FailsSafely"}},
-		"leaks in its detail": {after(func(_ plain, _ context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
-			if plan.Body == "fail" {
-				return nil, fault.Because(fault.ExecutionFailed, "X", "Access denied for hunter2")
+		}), []string{
+			"Execute/DoesNotStartWhenEnded", "Execute/StopsAtTheDeadline", "Execute/StopsWhenCancelled",
+			"Execute/WorksAfterStops",
+		}},
+		"ends before it is stopped": {instead(func(
+			p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes,
+		) (json.RawMessage, error) {
+			if plan.Body == "slow" && ctx.Err() == nil {
+				return json.RawMessage(`"slow"`), nil
 			}
-			return raw, err
-		}), []string{"Execute/FailsSafely"}},
-		"leaks in its cause": {after(func(_ plain, _ context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+			return p.run(ctx, plan, limit)
+		}), []string{"Execute/StopsAtTheDeadline", "Execute/StopsWhenCancelled", "Execute/WorksAfterStops"}},
+		"returns errors that are no faults": {after(func(_ plain, _ context.Context, plan tool.Plan, a *answer) {
 			if plan.Body == "fail" {
-				return nil, fault.Wrap(fault.ExecutionFailed, errors.New("Access denied for hunter2"))
+				*a = answer{err: errors.New("connect hunter2@db")}
 			}
-			return raw, err
 		}), []string{"Execute/FailsSafely"}},
-		"shares its answer": {after(func(_ plain, _ context.Context, plan tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+		"returns faults that are nil": {after(func(_ plain, _ context.Context, plan tool.Plan, a *answer) {
+			if plan.Body == "fail" {
+				var none *fault.Error
+				*a = answer{err: none}
+			}
+		}), []string{"Execute/FailsSafely"}},
+		"panics beside the others": {after(func(_ plain, _ context.Context, plan tool.Plan, _ *answer) {
+			if plan.Body == "caller7x" {
+				panic("a map is written twice")
+			}
+		}), []string{"Execute/DoesNotMixCalls"}},
+		"leaks in its detail": {after(func(_ plain, _ context.Context, plan tool.Plan, a *answer) {
+			if plan.Body == "fail" {
+				*a = answer{err: fault.Because(fault.ExecutionFailed, "X", "Access denied for hunter2")}
+			}
+		}), []string{"Execute/FailsSafely"}},
+		"leaks in its cause": {after(func(_ plain, _ context.Context, plan tool.Plan, a *answer) {
+			if plan.Body == "fail" {
+				*a = answer{err: fault.Wrap(fault.ExecutionFailed, errors.New("Access denied for hunter2"))}
+			}
+		}), []string{"Execute/FailsSafely"}},
+		"takes a silent source for an empty one": {after(func(p plain, _ context.Context, _ tool.Plan, a *answer) {
+			if p.source.down.Load() {
+				*a = answer{raw: json.RawMessage(`""`)}
+			}
+		}), []string{"Execute/SourceIsUnreachable"}},
+		"does not come back": {after(func(p plain, _ context.Context, plan tool.Plan, a *answer) {
+			if p.source.down.Load() {
+				p.source.stops.Add(1000)
+			}
+			if p.source.stops.Load() >= 1000 && plan.Body == "down" {
+				*a = answer{err: fault.New(fault.DataSourceUnavailable)}
+			}
+		}), []string{"Execute/SourceIsUnreachable"}},
+		"shares its answer": {after(func(_ plain, _ context.Context, plan tool.Plan, a *answer) {
 			if plan.Body != "once" {
-				return raw, err
+				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			if kept == nil {
-				kept = raw
+				kept = a.raw
 			}
-			return kept, err
+			a.raw = kept
 		}), []string{"Execute/AnswersInJSON"}},
-		"cuts what is too large": {after(func(_ plain, _ context.Context, _ tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
-			if fault.CodeOf(err) == fault.ResultTooLarge {
-				return json.RawMessage(`"cut"`), nil
+		"cuts what is too large": {after(func(_ plain, _ context.Context, _ tool.Plan, a *answer) {
+			if fault.CodeOf(a.err) == fault.ResultTooLarge {
+				*a = answer{raw: json.RawMessage(`"cut"`)}
 			}
-			return raw, err
 		}), []string{"Execute/BoundsItsMemory", "Execute/StopsPastTheLimit"}},
-		"reads everything first": {plain{execute: func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
-			raw, err := p.run(ctx, plan, 1<<30)
-			if err == nil && len(raw) > int(limit) {
-				return nil, fault.New(fault.ResultTooLarge)
-			}
-			return raw, err
-		}}, []string{"Execute/BoundsItsMemory"}},
-		"starts when it should not": {plain{execute: func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+		"reads everything first": {instead(readsEverything), []string{"Execute/BoundsItsMemory"}},
+		"starts when it should not": {after(func(p plain, ctx context.Context, _ tool.Plan, _ *answer) {
 			if ctx.Err() != nil {
 				p.source.calls.Add(1)
 			}
-			return p.run(ctx, plan, limit)
-		}}, []string{"Execute/DoesNotStartWhenEnded"}},
-		"breaks after many stops": {after(func(p plain, ctx context.Context, _ tool.Plan, raw json.RawMessage, err error) (json.RawMessage, error) {
+		}), []string{"Execute/DoesNotStartWhenEnded"}},
+		"breaks after many stops": {after(func(p plain, ctx context.Context, _ tool.Plan, a *answer) {
 			if ctx.Err() != nil {
 				p.source.stops.Add(1)
 			} else if p.source.stops.Load() > 10 {
-				return nil, fault.New(fault.DataSourceUnavailable)
+				*a = answer{err: fault.New(fault.DataSourceUnavailable)}
 			}
-			return raw, err
-		}), []string{"Execute/DoesNotStartWhenEnded", "Execute/FailsSafely", "Execute/WorksAfterStops"}},
-		"panics on foreign plans": {plain{execute: func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+		}), []string{
+			"Execute/DoesNotStartWhenEnded", "Execute/FailsSafely", "Execute/SourceIsUnreachable", "Execute/WorksAfterStops",
+		}},
+		"panics on foreign plans": {after(func(_ plain, _ context.Context, plan tool.Plan, _ *answer) {
 			_ = plan.Body.(string)
-			return p.run(ctx, plan, limit)
-		}}, []string{"Execute/RefusesForeignPlans"}},
-		"answers the previous caller": {plain{execute: func() func(plain, context.Context, tool.Plan, limits.RawBytes) (json.RawMessage, error) {
-			var last json.RawMessage
-			return func(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
-				raw, err := p.run(ctx, plan, limit)
-				if do, ok := plan.Body.(string); !ok || !strings.HasPrefix(do, "caller") || err != nil {
-					return raw, err
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				previous := last
-				last = slices.Clone(raw)
-				if previous != nil {
-					return previous, nil
-				}
-				return raw, nil
-			}
-		}()}, []string{"Execute/DoesNotMixCalls"}},
+		}), []string{"Execute/RefusesForeignPlans"}},
+		"answers the previous caller": {answersThePrevious(), []string{"Execute/DoesNotMixCalls"}},
 	}
+}
+
+// readsEverything holds what it has read for a while, so that the heap is certainly looked at.
+func readsEverything(p plain, ctx context.Context, plan tool.Plan, limit limits.RawBytes) (json.RawMessage, error) {
+	raw, err := p.run(ctx, plan, 1<<30)
+	if err == nil && len(raw) > int(limit) {
+		time.Sleep(time.Second)
+		runtime.KeepAlive(raw)
+		return nil, fault.New(fault.ResultTooLarge)
+	}
+	return raw, err
+}
+
+func answersThePrevious() plain {
+	var mu sync.Mutex
+	var last json.RawMessage
+	return after(func(_ plain, _ context.Context, plan tool.Plan, a *answer) {
+		if do, ok := plan.Body.(string); !ok || !strings.HasPrefix(do, "caller") || a.err != nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		own := slices.Clone(a.raw)
+		if last != nil {
+			a.raw = last
+		}
+		last = own
+	})
 }

@@ -20,19 +20,27 @@ import (
 func prepareCases() []kit.Case[Subject] {
 	return []kit.Case[Subject]{
 		{Name: "Describe/IsConstant", Scenarios: []string{"S05"},
-			Rule: "The description is always the same: a stable name, JSON Schemas of objects, sorted data sources, and ReadOnly.", Body: describeIsConstant},
+			Rule: "The description is always the same: a stable name, JSON Schemas of objects, sorted data sources, " +
+				"and ReadOnly.",
+			Promises: []string{"Executor.Describe#1"}, Body: describeIsConstant},
 		{Name: "Prepare/AcceptsAndLeavesTheRequest", Scenarios: []string{"S30"},
-			Rule: "A valid request becomes a plan, concurrently too; its bytes are neither changed nor kept.", Body: prepareAccepts},
+			Rule:     "A valid request becomes a plan, concurrently too; its bytes are neither changed nor kept.",
+			Promises: []string{"Executor.Prepare#1", "Executor.Prepare#4", "Executor.Prepare#5"}, Body: prepareAccepts},
 		{Name: "Prepare/RefusesUnknownMembers", Scenarios: []string{"S04", "S34"},
-			Rule: "A member that the tool does not know, also one that differs by letter case only, is REQUEST_INVALID.", Body: prepareRefusesMembers},
+			Rule:     "A member that the tool does not know, also one that differs by letter case only, is REQUEST_INVALID.",
+			Promises: []string{"Executor.Prepare#3"}, Body: prepareRefusesMembers},
 		{Name: "Prepare/RefusesSourcesOutsideTheScope", Scenarios: []string{"S33"},
-			Rule: "A source that was not granted is DATA_SOURCE_UNKNOWN, with the same words as one that does not exist.", Body: prepareRefusesScope},
+			Rule:     "A source that was not granted is DATA_SOURCE_UNKNOWN, with the same words as one that does not exist.",
+			Promises: []string{"Executor.Prepare#3"}, Body: prepareRefusesScope},
 		{Name: "Prepare/RefusesWithItsCode", Scenarios: []string{"S23", "S32"},
-			Rule: "Each invalid request is refused with its code and makes no plan.", Body: prepareRefuses},
+			Rule:     "Each invalid request is refused with its code, and there is no plan.",
+			Promises: []string{"Executor.Prepare#1"}, Body: prepareRefuses},
 		{Name: "Prepare/TouchesNoSource", Scenarios: []string{"S32", "S42"},
-			Rule: "Neither an accepted nor a refused request calls the source.", Body: prepareTouchesNothing},
+			Rule:     "Neither an accepted nor a refused request calls the source.",
+			Promises: []string{"Executor.Prepare#2"}, Body: prepareTouchesNothing},
 		{Name: "Prepare/NeverPanics",
-			Rule: "Whatever JSON object is sent, Prepare answers with a plan or a fault.", Body: prepareNeverPanics},
+			Rule:     "Whatever JSON object is sent, Prepare answers with a plan or a fault.",
+			Promises: []string{"Executor.Prepare#1", "Executor.Prepare#6"}, Body: prepareNeverPanics},
 	}
 }
 
@@ -59,25 +67,29 @@ func prepareAccepts(t kit.T, subject Subject) {
 	failed := make([]error, 8)
 	for i := range failed {
 		wg.Go(func() {
-			request := subject.Echo(fmt.Sprintf("text%d", i))
-			before := slices.Clone(request)
-			plan, err := executor.Prepare(request, subject.Scope)
-			if err == nil && string(before) != string(request) {
-				err = fmt.Errorf("the request was changed to %s", request)
-			}
-			for j := range request { // whoever kept the bytes now holds nonsense
-				request[j] = ' '
-			}
-			if err == nil {
-				err = answers(t, executor, plan, fmt.Sprintf("text%d", i))
-			}
-			failed[i] = err
+			failed[i] = kit.Catch(func() error { return acceptsAndLeaves(t, subject, executor, fmt.Sprintf("text%d", i)) })
 		})
 	}
 	wg.Wait()
 	for _, err := range failed {
 		require.NoError(t, err)
 	}
+}
+
+func acceptsAndLeaves(t kit.T, subject Subject, executor ports.Executor, text string) error {
+	request := subject.Echo(text)
+	before := slices.Clone(request)
+	plan, err := executor.Prepare(request, subject.Scope)
+	if err != nil {
+		return err
+	}
+	if string(before) != string(request) {
+		return fmt.Errorf("the request was changed to %s", request)
+	}
+	for j := range request { // whoever kept the bytes now holds nonsense
+		request[j] = ' '
+	}
+	return answers(t, executor, plan, text)
 }
 
 func answers(t kit.T, executor ports.Executor, plan tool.Plan, text string) error {
@@ -108,7 +120,7 @@ func prepareRefusesMembers(t kit.T, subject Subject) {
 		request, err := json.Marshal(v)
 		require.NoError(t, err)
 		_, err = executor.Prepare(request, subject.Scope)
-		require.Equal(t, fault.RequestInvalid, fault.CodeOf(err), "%s", request)
+		requireCode(t, fault.RequestInvalid, err, "%s", request)
 	}
 }
 
@@ -118,12 +130,14 @@ func prepareRefusesScope(t kit.T, subject Subject) {
 	require.NoError(t, err)
 	require.NotEmpty(t, plan.DataSource, "the plan names its source")
 	_, none := executor.Prepare(subject.Echo("a"), tool.Scope{})
-	require.Equal(t, fault.DataSourceUnknown, fault.CodeOf(none))
+	hidden := requireCode(t, fault.DataSourceUnknown, none)
 
-	elsewhere := json.RawMessage(strings.ReplaceAll(string(subject.Echo("a")), `"`+plan.DataSource+`"`, `"no_such_source"`))
-	_, unknown := executor.Prepare(elsewhere, tool.Scope{DataSources: append(slices.Clone(subject.Scope.DataSources), "no_such_source")})
-	require.Equal(t, fault.Of(none).Error(), fault.Of(unknown).Error())
-	require.Equal(t, fault.Of(none).Reason+fault.Of(none).Detail, fault.Of(unknown).Reason+fault.Of(unknown).Detail)
+	elsewhere := strings.ReplaceAll(string(subject.Echo("a")), `"`+plan.DataSource+`"`, `"no_such_source"`)
+	wide := tool.Scope{DataSources: append(slices.Clone(subject.Scope.DataSources), "no_such_source")}
+	_, unknown := executor.Prepare(json.RawMessage(elsewhere), wide)
+	absent := requireCode(t, fault.DataSourceUnknown, unknown)
+	require.Equal(t, hidden.Error(), absent.Error())
+	require.Equal(t, hidden.Reason+hidden.Detail, absent.Reason+absent.Detail)
 }
 
 func prepareRefuses(t kit.T, subject Subject) {
@@ -131,7 +145,7 @@ func prepareRefuses(t kit.T, subject Subject) {
 	require.NotEmpty(t, subject.Refused)
 	for _, r := range subject.Refused {
 		plan, err := executor.Prepare(r.Request, subject.Scope)
-		require.Equal(t, r.Code, fault.CodeOf(err), "%s: %s", r.Why, r.Request)
+		requireCode(t, r.Code, err, "%s: %s", r.Why, r.Request)
 		require.Zero(t, plan)
 		speaksSafely(t, subject, err)
 	}
@@ -153,7 +167,10 @@ func prepareTouchesNothing(t kit.T, subject Subject) {
 
 func prepareNeverPanics(t kit.T, subject Subject) {
 	executor := subject.New(t)
-	values := []string{`null`, `true`, `-0`, `1e400`, `""`, `"\u0000"`, `"é😀"`, `[]`, `[[[]]]`, `[{"a":[null]}]`, `{}`, `{"":{"":null}}`, `"` + strings.Repeat("(", 5000) + `"`}
+	values := []string{
+		`null`, `true`, `-0`, `1e400`, `""`, `"\u0000"`, `"é😀"`, `[]`, `[[[]]]`, `[{"a":[null]}]`, `{}`, `{"":{"":null}}`,
+		`"` + strings.Repeat("(", 5000) + `"`,
+	}
 	var members map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(subject.Echo("a"), &members))
 	for name := range members {
@@ -163,23 +180,36 @@ func prepareNeverPanics(t kit.T, subject Subject) {
 			request, err := json.Marshal(changed)
 			require.NoError(t, err)
 			if _, err := executor.Prepare(request, subject.Scope); err != nil {
-				var f *fault.Error
-				require.ErrorAs(t, err, &f, "%s", request)
+				requireFault(t, err, "%s", request)
 			}
 		}
 	}
-	_, err := executor.Prepare(json.RawMessage(`{}`), subject.Scope)
-	var f *fault.Error
-	if err != nil {
-		require.ErrorAs(t, err, &f)
+	if _, err := executor.Prepare(json.RawMessage(`{}`), subject.Scope); err != nil {
+		requireFault(t, err)
 	}
+}
+
+// requireFault requires that the error is a fault, and returns it.
+func requireFault(t kit.T, err error, where ...any) *fault.Error {
+	t.Helper()
+	var f *fault.Error
+	require.ErrorAs(t, err, &f, where...)
+	require.NotNil(t, f, where...)
+	return f
+}
+
+// requireCode requires that the error is a fault with this code, and returns it.
+func requireCode(t kit.T, code fault.Code, err error, where ...any) *fault.Error {
+	t.Helper()
+	f := requireFault(t, err, where...)
+	require.Equal(t, code, f.Code, where...)
+	return f
 }
 
 // speaksSafely checks every text of an error, causes included.
 func speaksSafely(t kit.T, subject Subject, err error) {
 	t.Helper()
-	var f *fault.Error
-	require.ErrorAs(t, err, &f, "every error is a fault")
+	f := requireFault(t, err)
 	require.True(t, f.Code.Known())
 	shown := []string{f.Error(), f.Reason, f.Detail, fmt.Sprintf("%+v", err), fmt.Sprintf("%#v", err)}
 	if cause := f.Unwrap(); cause != nil {
