@@ -118,6 +118,10 @@ func TestS26_ExecutorContract(t *testing.T) {
 		},
 		Calls:   func(kit.T) int { return notices.count() },
 		Secrets: []string{root, "s3cret", "gzip:"},
+		Break: func(t kit.T) func() { // as when a volume is not mounted
+			require.NoError(t, os.Rename(root, root+".away"))
+			return func() { require.NoError(t, os.Rename(root+".away", root)) }
+		},
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 	"github.com/toolboundary/toolboundary/test/contract/executortest"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
+	"github.com/toolboundary/toolboundary/test/servers"
 )
 
 // refused are requests that must not reach a connection.
@@ -37,9 +38,18 @@ func refused(t testing.TB) []executortest.Refused {
 	}
 }
 
+// refusing makes the server look as if it were down.
+func refusing(t *testing.T, line *servers.FaultProxy) func(kit.T) func() {
+	return func(kit.T) func() {
+		line.Refuse()
+		return func() { line.Pass(t) }
+	}
+}
+
 func TestS26_S32_S36_S42_ContractOnMariaDB(t *testing.T) {
 	m := shop(t)
-	through := newRelay(t, m.Addr)
+	line := servers.Proxy(t, m.Addr)
+	through := newRelay(t, line.Addr)
 	r := newRig(t, m, func(s *mysql.Source, _ *mysql.Options) { s.Address = through.addr })
 	executortest.Test(t, executortest.Subject{
 		New:   func(kit.T) ports.Executor { return r },
@@ -64,5 +74,6 @@ func TestS26_S32_S36_S42_ContractOnMariaDB(t *testing.T) {
 		},
 		Calls:   func(kit.T) int { return through.sent() },
 		Secrets: []string{r.user, r.password, m.Addr, "127.0.0.1", "denied", "command"},
+		Break:   refusing(t, line),
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 	"github.com/toolboundary/toolboundary/test/contract/executortest"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
+	"github.com/toolboundary/toolboundary/test/servers"
 )
 
 // demoSeed is what the contract needs of a source, in the embedded engine's SQL. The ghost
@@ -86,7 +87,8 @@ func digits(n int) string {
 func TestS26_S36_ContractOnTheEmbeddedEngine(t *testing.T) {
 	user, password := "demo", rand.Text()
 	addr := demo(t, user, password)
-	through := newRelay(t, addr)
+	line := servers.Proxy(t, addr)
+	through := newRelay(t, line.Addr)
 	r := rigFor(t, through.addr, user, password, func(s *mysql.Source, _ *mysql.Options) { s.Guard = guard(t, demoPolicy()) })
 	watcher, err := sql.Open("mysql", (&driver.Config{Net: "tcp", Addr: addr, User: user, Passwd: password, AllowNativePasswords: true, Logger: &driver.NopLogger{}}).FormatDSN())
 	require.NoError(t, err)
@@ -115,5 +117,6 @@ func TestS26_S36_ContractOnTheEmbeddedEngine(t *testing.T) {
 		Calls:    func(kit.T) int { return through.sent() },
 		Secrets:  []string{password, addr, "127.0.0.1", "ghost"},
 		Patience: patience,
+		Break:    refusing(t, line),
 	})
 }

@@ -44,11 +44,20 @@ func build(t kit.T, s promquery.Source, now time.Time) ports.Executor {
 	return made
 }
 
+// refusing makes the server look as if it were down.
+func refusing(t *testing.T, line *servers.FaultProxy) func(kit.T) func() {
+	return func(kit.T) func() {
+		line.Refuse()
+		return func() { line.Pass(t) }
+	}
+}
+
 func TestS26_ExecutorContractOnAFake(t *testing.T) {
 	a := newAPI(t)
+	line := servers.Proxy(t, strings.TrimPrefix(a.URL, "http://"))
 	executortest.Test(t, executortest.Subject{
 		New: func(t kit.T) ports.Executor {
-			return build(t, promquery.Source{ID: "metrics", URL: a.URL, Policy: policy(), BearerToken: "t0ken"}, noon)
+			return build(t, promquery.Source{ID: "metrics", URL: "http://" + line.Addr, Policy: policy(), BearerToken: "t0ken"}, noon)
 		},
 		Scope:   scope,
 		Echo:    func(text string) json.RawMessage { return asked(`up{job="` + text + `"}`) },
@@ -58,7 +67,8 @@ func TestS26_ExecutorContractOnAFake(t *testing.T) {
 		Refused: refused,
 		Running: func(kit.T) int { return int(a.running.Load()) },
 		Calls:   func(kit.T) int { return int(a.calls.Load()) },
-		Secrets: []string{words, strings.TrimPrefix(a.URL, "http://"), "t0ken"},
+		Secrets: []string{words, line.Addr, "127.0.0.1", "t0ken"},
+		Break:   refusing(t, line),
 	})
 }
 
@@ -78,6 +88,7 @@ func wide(end time.Time) string {
 func TestS26_ExecutorContractOnARealPrometheus(t *testing.T) {
 	end := time.Now().Truncate(time.Hour).Add(-3 * time.Hour).UTC()
 	server := servers.Prometheus(t, wide(end))
+	line := servers.Proxy(t, strings.TrimPrefix(server.URL, "http://"))
 	large, _ := json.Marshal(map[string]any{"data_source": "metrics", "query": "http_wide", // some 27 MiB
 		"start": end.Add(-10_000 * time.Second).Unix(), "end": end.Unix(), "step": "1s"})
 	// Prometheus looks whether a query was cancelled between the steps of operators, not within a
@@ -87,7 +98,7 @@ func TestS26_ExecutorContractOnARealPrometheus(t *testing.T) {
 		New: func(t kit.T) ports.Executor {
 			p := policy()
 			p.MaxInner, p.MinStep = 100_000, time.Millisecond
-			return build(t, promquery.Source{ID: "metrics", URL: server.URL, Policy: p, Timeout: time.Minute,
+			return build(t, promquery.Source{ID: "metrics", URL: "http://" + line.Addr, Policy: p, Timeout: time.Minute,
 				MaxPoints: 11_000, MaxSeries: 2000}, end)
 		},
 		Scope:   scope,
@@ -100,7 +111,8 @@ func TestS26_ExecutorContractOnARealPrometheus(t *testing.T) {
 		Calls: func(t kit.T) int {
 			return gauge(t, server.URL, `(?m)^prometheus_http_requests_total\{code="\d+",handler="/api/v1/query(?:_range)?"\} (\S+)$`)
 		},
-		Secrets: []string{strings.TrimPrefix(server.URL, "http://"), "many-to-many", "number="},
+		Secrets: []string{line.Addr, "127.0.0.1", "many-to-many", "number="},
+		Break:   refusing(t, line),
 	})
 }
 

@@ -30,7 +30,11 @@ func asked(service string) json.RawMessage {
 
 func TestExecutor(t *testing.T) {
 	var calls, running atomic.Int32
+	var down atomic.Bool
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if down.Load() {
+			panic(http.ErrAbortHandler) // the connection breaks
+		}
 		calls.Add(1)
 		running.Add(1)
 		defer running.Add(-1)
@@ -61,11 +65,16 @@ func TestExecutor(t *testing.T) {
 			return made.Entries[0].Executor
 		},
 		Scope: tool.Scope{DataSources: []string{"prod"}},
-		Echo:  asked, Large: asked("large"), Slow: asked("slow"), Failing: asked("failing"), FailsWith: fault.ExecutionFailed,
+		Echo:  asked, Large: asked("large"), Slow: asked("slow"),
+		Failing: asked("failing"), FailsWith: fault.ExecutionFailed,
 		Refused: []executortest.Refused{{Why: "no service", Request: asked(""), Code: fault.RequestInvalid}},
 		Running: func(kit.T) int { return int(running.Load()) },
 		Calls:   func(kit.T) int { return int(calls.Load()) },
 		Secrets: []string{"s3cret", "t0ken", strings.TrimPrefix(api.URL, "http://")},
+		Break: func(kit.T) func() {
+			down.Store(true)
+			return func() { down.Store(false) }
+		},
 	})
 }
 
