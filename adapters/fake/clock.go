@@ -25,8 +25,12 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock by d and returns the new time.
+// Advance moves the clock on by d and returns the new time. It panics when d is negative: a clock
+// does not go back.
 func (c *Clock) Advance(d time.Duration) time.Time {
+	if d < 0 {
+		panic("fake: a clock does not go back")
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/test/contract/clocktest"
 	"github.com/toolboundary/toolboundary/test/contract/executortest"
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 	"github.com/toolboundary/toolboundary/test/contract/projectortest"
@@ -63,4 +65,11 @@ func TestS26_ProjectorContract(t *testing.T) {
 		Malformed:  []json.RawMessage{json.RawMessage(`[`)},
 		Exceptions: map[string]string{"Project/HidesSensitiveValues": "the fake's answers have no sensitive part"},
 	})
+}
+
+func TestClockContract(t *testing.T) {
+	clocktest.Test(t, clocktest.Subject{New: func(kit.T) clocktest.Instance {
+		c := fake.NewClock(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+		return clocktest.Instance{Clock: c, Unit: time.Minute, Advance: func(d time.Duration) { c.Advance(d) }}
+	}})
 }

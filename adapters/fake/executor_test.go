@@ -113,5 +113,6 @@ func TestClockStandsStill(t *testing.T) {
 	c := fake.NewClock(time.Unix(100, 0))
 	require.Equal(t, time.Unix(100, 0), c.Now())
 	require.Equal(t, time.Unix(160, 0), c.Advance(time.Minute))
+	require.Panics(t, func() { c.Advance(-1) })
 	require.Equal(t, time.Unix(160, 0), c.Now())
 }

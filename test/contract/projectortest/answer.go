@@ -20,23 +20,38 @@ const canary = "canary-5d1c"
 func answerCases() []kit.Case[Subject] {
 	return []kit.Case[Subject]{
 		{Name: "Project/ShowsWhatWasFound", Scenarios: []string{"S37"},
-			Rule: "An answer with items is EVIDENCE_FOUND, shows every one in its order and is not marked as cut.",
-			Body: showsWhatWasFound},
+			Rule:     "An answer with items is EVIDENCE_FOUND, shows every one in its order and is not marked as cut.",
+			Promises: []string{"Projector.Project#1"}, Body: showsWhatWasFound},
 		{Name: "Project/ReportsNothingAsNoEvidence", Scenarios: []string{"S12", "S39"},
-			Rule: "An empty answer is NO_EVIDENCE and has a result, which is not cut.", Body: reportsNothing},
+			Rule:     "An empty answer is NO_EVIDENCE and has a result, which is not cut.",
+			Promises: []string{"Projector.Project#4"}, Body: reportsNothing},
 		{Name: "Project/SaysWhatWasAskedWhenEmpty", Scenarios: []string{"S12", "S38", "S39"},
-			Rule: "An empty answer says in its scope what was asked; if a part of that does not fit, the result says that it is cut.",
-			Body: saysWhatWasAsked},
+			Rule: "An empty answer says in its scope what was asked; if a part of that does not fit, " +
+				"the result says that it is cut.",
+			Promises: []string{"Projector.Project#4"}, Body: saysWhatWasAsked},
 		{Name: "Project/HidesSensitiveValues", Scenarios: []string{"S40"},
-			Rule: "A sensitive value appears nowhere in the result, however small the bounds.", Body: hidesSensitive},
+			Rule:     "A sensitive value appears nowhere in the result, however small the bounds.",
+			Promises: []string{"Projector.Project#5"}, Body: hidesSensitive},
 		{Name: "Project/RefusesWhatIsNoAnswer", Scenarios: []string{"S13", "S23"},
-			Rule: "A text that is not of the raw format is the fault PROJECTION_FAILED, without a word of the text.",
-			Body: refusesMalformed},
+			Rule:     "A text that is not of the raw format is the fault PROJECTION_FAILED, without a word of the text.",
+			Promises: []string{"Projector.Project#6"}, Body: refusesMalformed},
 		{Name: "Project/IsPure",
-			Rule: "The same arguments give the same result, also concurrently; raw is not changed.", Body: isPure},
+			Rule:     "The same arguments give the same result, also concurrently; raw is not changed.",
+			Promises: []string{"Projector.Project#7", "Projector.Project#8"}, Body: isPure},
 		{Name: "Project/SharesNothing",
-			Rule: "Result and raw share no memory.", Body: sharesNothing},
+			Rule:     "Result and raw share no memory.",
+			Promises: []string{"Projector.Project#8"}, Body: sharesNothing},
 	}
+}
+
+// requireCode requires that the error is a fault with this code, and returns it.
+func requireCode(t kit.T, code fault.Code, err error, where ...any) *fault.Error {
+	t.Helper()
+	var f *fault.Error
+	require.ErrorAs(t, err, &f, where...)
+	require.NotNil(t, f, where...)
+	require.Equal(t, code, f.Code, where...)
+	return f
 }
 
 func project(t kit.T, subject Subject, raw json.RawMessage, b tool.Bounds) (evidence.Projection, result) {
@@ -92,7 +107,7 @@ func saysWhatWasAsked(t kit.T, subject Subject) {
 	for limit := 1; limit <= len(p.AgentResult); limit++ {
 		less, err := subject.Projector.Project(raw, tool.Bounds{AgentResult: limits.AgentBytes(limit)})
 		if err != nil {
-			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+			requireCode(t, fault.ResultTooLarge, err)
 			continue
 		}
 		require.LessOrEqual(t, len(less.AgentResult), limit)
@@ -115,12 +130,13 @@ func hidesSensitive(t kit.T, subject Subject) {
 
 func refusesMalformed(t kit.T, subject Subject) {
 	require.NotEmpty(t, subject.Malformed)
-	for _, raw := range append(slices.Clone(subject.Malformed), json.RawMessage(`{"`+canary), json.RawMessage(canary), nil) {
+	malformed := append(slices.Clone(subject.Malformed), json.RawMessage(`{"`+canary), json.RawMessage(canary), nil)
+	for _, raw := range malformed {
 		p, err := subject.Projector.Project(raw, tool.Bounds{})
-		require.Equal(t, fault.ProjectionFailed, fault.CodeOf(err), "%q gives %s", raw, p.AgentResult)
+		f := requireCode(t, fault.ProjectionFailed, err, "%q gives %s", raw, p.AgentResult)
 		require.Empty(t, p.AgentResult)
-		require.NotContains(t, err.Error(), canary)
-		require.NotContains(t, fault.Of(err).Detail, canary)
+		require.NotContains(t, f.Error(), canary)
+		require.NotContains(t, f.Detail, canary)
 	}
 }
 
@@ -131,12 +147,18 @@ func isPure(t kit.T, subject Subject) {
 	want, err := subject.Projector.Project(raw, b)
 	require.NoError(t, err)
 	var wg sync.WaitGroup
-	got := make([]evidence.Projection, 8)
+	got, errs := make([]evidence.Projection, 8), make([]error, 8)
 	for i := range got {
-		wg.Go(func() { got[i], _ = subject.Projector.Project(raw, b) })
+		wg.Go(func() {
+			errs[i] = kit.Catch(func() (err error) {
+				got[i], err = subject.Projector.Project(raw, b)
+				return err
+			})
+		})
 	}
 	wg.Wait()
-	for _, p := range got {
+	for i, p := range got {
+		require.NoError(t, errs[i])
 		require.Equal(t, string(want.AgentResult), string(p.AgentResult))
 		require.Equal(t, want.Status, p.Status)
 	}

@@ -18,23 +18,29 @@ import (
 func boundCases() []kit.Case[Subject] {
 	return []kit.Case[Subject]{
 		{Name: "Bounds/ResultStaysWithinItsLimit", Scenarios: []string{"S21", "S38"},
-			Rule: "Whatever the limit, the result is valid JSON within it and says when it was cut, or the answer is RESULT_TOO_LARGE.",
-			Body: staysWithin},
+			Rule: "Whatever the limit, the result is valid JSON within it and says when it was cut, " +
+				"or the answer is RESULT_TOO_LARGE.",
+			Promises: []string{"Projector.Project#2"}, Body: staysWithin},
 		{Name: "Bounds/ExactlyAtTheLimitPasses", Scenarios: []string{"S22"},
-			Rule: "A result of exactly the limit is not cut; with one byte less it is, and says so.", Body: exactly},
+			Rule:     "A result of exactly the limit is not cut; with one byte less it is, and says so.",
+			Promises: []string{"Projector.Project#3"}, Body: exactly},
 		{Name: "Bounds/CutsWholeRows", Scenarios: []string{"S38"},
-			Rule: "No more items than bounds.Rows are shown, and the result says that it was cut; an answer of exactly that many is not cut.",
-			Body: cutsRows},
+			Rule: "No more items than bounds.Rows are shown, and the result says that it was cut; " +
+				"an answer of exactly that many is not cut.",
+			Promises: []string{"Projector.Project#2", "Projector.Project#3"}, Body: cutsRows},
 		{Name: "Bounds/MarksCutCells", Scenarios: []string{"S38"},
-			Rule: "A value over bounds.CellBytes is not shown whole, is cut between characters, and the result says so; one of " +
-				"exactly that many bytes is shown whole.",
-			Body: cutsCells},
+			Rule: "A value over bounds.CellBytes is not shown whole, is cut between characters, and the result says so; " +
+				"one of exactly that many bytes is shown whole.",
+			Promises: []string{"Projector.Project#2", "Projector.Project#3"}, Body: cutsCells},
 		{Name: "Bounds/NamesWhatCut", Scenarios: []string{"S38"},
-			Rule: "truncated_by names a cause, each once, exactly when truncated is true.", Body: namesWhatCut},
+			Rule:     "truncated_by names a cause, each once, exactly when truncated is true.",
+			Promises: []string{"Projector.Project#3"}, Body: namesWhatCut},
 		{Name: "Bounds/ZeroMeansDefault", Scenarios: []string{"S38"},
-			Rule: "Without bounds the result stays within the default limit.", Body: defaults},
+			Rule:     "Without bounds the result stays within the default limit.",
+			Promises: []string{"Projector.Project#2"}, Body: defaults},
 		{Name: "Bounds/CutIsStillFound", Scenarios: []string{"S12", "S38"},
-			Rule: "An answer that had items is never NO_EVIDENCE, also when no item fits.", Body: cutIsFound},
+			Rule:     "An answer that had items is never NO_EVIDENCE, also when no item fits.",
+			Promises: []string{"Projector.Project#1"}, Body: cutIsFound},
 	}
 }
 
@@ -52,9 +58,10 @@ func staysWithin(t kit.T, subject Subject) {
 		whole, err := subject.Projector.Project(raw, tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: 1 << 20})
 		require.NoError(t, err)
 		for limit := 1; limit < len(whole.AgentResult); limit++ {
-			p, err := subject.Projector.Project(raw, tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: limits.AgentBytes(limit)})
+			b := tool.Bounds{Rows: 1000, CellBytes: 1000, AgentResult: limits.AgentBytes(limit)}
+			p, err := subject.Projector.Project(raw, b)
 			if err != nil {
-				require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+				requireCode(t, fault.ResultTooLarge, err)
 				continue
 			}
 			require.LessOrEqual(t, len(p.AgentResult), limit)
@@ -126,7 +133,7 @@ func namesWhatCut(t kit.T, subject Subject) {
 	for _, b := range bounds {
 		p, err := subject.Projector.Project(raw, b.Or(wide))
 		if err != nil {
-			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+			requireCode(t, fault.ResultTooLarge, err)
 			continue
 		}
 		r := decode(t, p)
@@ -149,7 +156,7 @@ func cutIsFound(t kit.T, subject Subject) {
 	for limit := 1; limit < 600; limit++ {
 		p, err := subject.Projector.Project(raw, tool.Bounds{CellBytes: 2000, AgentResult: limits.AgentBytes(limit)})
 		if err != nil {
-			require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+			requireCode(t, fault.ResultTooLarge, err)
 			continue
 		}
 		require.Equal(t, evidence.Found, p.Status)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/ports"
+	"github.com/toolboundary/toolboundary/test/contract/kit"
 	"github.com/toolboundary/toolboundary/test/contract/projectortest"
 )
 
@@ -137,7 +137,7 @@ func TestASharingProjectorIsCaught(t *testing.T) {
 	sharing.Sensitive = func(text string) json.RawMessage { return render("", []string{"secret:" + text}, nil) }
 	sharing.Malformed = []json.RawMessage{json.RawMessage(`[]`)}
 	got := projectortest.Violations(t.Context(), sharing)
-	require.Equal(t, []string{"Project/SharesNothing"}, slices.Sorted(maps.Keys(got)), "%v", got)
+	require.Equal(t, []string{"Project/SharesNothing"}, kit.Names(got), "%v", got)
 }
 
 func TestBrokenProjectorsAreCaught(t *testing.T) {
@@ -150,7 +150,7 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 			return p, err
 		})
 	}
-	var calls atomic.Int64
+	var calls, concurrent atomic.Int64
 	for name, c := range map[string]struct {
 		projector ports.Projector
 		breaks    []string
@@ -159,7 +159,8 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 			b.AgentResult = 1 << 20
 			return plain{}.Project(raw, b)
 		}), []string{
-			"Bounds/ExactlyAtTheLimitPasses", "Bounds/ResultStaysWithinItsLimit", "Bounds/ZeroMeansDefault", "Project/SaysWhatWasAskedWhenEmpty",
+			"Bounds/ExactlyAtTheLimitPasses", "Bounds/ResultStaysWithinItsLimit", "Bounds/ZeroMeansDefault",
+			"Project/SaysWhatWasAskedWhenEmpty",
 		}},
 		"cuts its JSON": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			limit := b.AgentResult
@@ -170,8 +171,8 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 			}
 			return p, err
 		}), []string{
-			"Bounds/ExactlyAtTheLimitPasses", "Bounds/NamesWhatCut", "Bounds/ResultStaysWithinItsLimit", "Bounds/ZeroMeansDefault",
-			"Project/SaysWhatWasAskedWhenEmpty",
+			"Bounds/ExactlyAtTheLimitPasses", "Bounds/NamesWhatCut", "Bounds/ResultStaysWithinItsLimit",
+			"Bounds/ZeroMeansDefault", "Project/SaysWhatWasAskedWhenEmpty",
 		}},
 		"stops one byte early": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			if b.AgentResult > 1 {
@@ -196,7 +197,7 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 		"names a cause twice": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
 			p.AgentResult = bytes.Replace(p.AgentResult, []byte(`["rows","cells"]`), []byte(`["rows","rows"]`), 1)
 		}), []string{"Bounds/NamesWhatCut"}},
-		"cuts a cell that is exactly at its bound": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
+		"cuts what is exactly at its bound": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			b.CellBytes = max(b.CellBytes-1, 0)
 			return plain{}.Project(raw, b)
 		}), []string{"Bounds/MarksCutCells"}},
@@ -225,8 +226,9 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 			b.CellBytes = 0
 			return plain{}.Project(raw, b)
 		}), []string{"Bounds/MarksCutCells"}},
-		"calls nothing found": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) { p.Status = evidence.Found }),
-			[]string{"Project/ReportsNothingAsNoEvidence", "Project/SaysWhatWasAskedWhenEmpty"}},
+		"calls nothing found": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
+			p.Status = evidence.Found
+		}), []string{"Project/ReportsNothingAsNoEvidence", "Project/SaysWhatWasAskedWhenEmpty"}},
 		"calls what was cut nothing": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
 			if bytes.Contains(p.AgentResult, []byte(`"items":[]`)) {
 				p.Status = evidence.None
@@ -249,12 +251,29 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 			}
 			return p, err
 		}), []string{"Project/RefusesWhatIsNoAnswer"}},
+		"returns faults that are nil": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
+			p, err := plain{}.Project(raw, b)
+			if err != nil {
+				var none *fault.Error
+				return p, none
+			}
+			return p, nil
+		}), []string{
+			"Bounds/CutIsStillFound", "Bounds/NamesWhatCut", "Bounds/ResultStaysWithinItsLimit",
+			"Project/RefusesWhatIsNoAnswer", "Project/SaysWhatWasAskedWhenEmpty",
+		}},
+		"panics beside others": {change(func(_ *evidence.Projection, _ json.RawMessage, b tool.Bounds) {
+			if b.Rows == 30 && concurrent.Add(1) == 3 { // the bounds of the case that calls at once
+				panic("a map is written twice")
+			}
+		}), []string{"Project/IsPure"}},
 		"depends on the call": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
 			if calls.Add(1)%2 == 0 {
 				p.AgentResult = append([]byte(" "), p.AgentResult...)
 			}
 		}), []string{
-			"Bounds/ExactlyAtTheLimitPasses", "Bounds/ResultStaysWithinItsLimit", "Project/IsPure", "Project/SaysWhatWasAskedWhenEmpty",
+			"Bounds/ExactlyAtTheLimitPasses", "Bounds/ResultStaysWithinItsLimit", "Project/IsPure",
+			"Project/SaysWhatWasAskedWhenEmpty",
 		}},
 		"changes raw": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			if n := len(raw) - 1; n > 0 && raw[n] == ' ' { // the blank that subject puts there
@@ -266,7 +285,10 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := projectortest.Violations(t.Context(), subject(c.projector))
-			require.Equal(t, c.breaks, slices.Sorted(maps.Keys(got)), "%v", got)
+			require.Equal(t, c.breaks, kit.Names(got), "%v", got)
+			for name, failures := range got {
+				require.NotContains(t, strings.Join(failures, ""), "nil pointer", name)
+			}
 		})
 	}
 }
