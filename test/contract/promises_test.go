@@ -178,9 +178,19 @@ func TestWhatEachNumberMeans(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile(golden, []byte(b.String()), 0o644))
 	}
-	want, err := os.ReadFile(golden)
+	kept, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), b.String(), "read the difference, then run: go test ./test/contract -update")
+	got, want := strings.Split(b.String(), "\n"), strings.Split(string(kept), "\n")
+	for i := range max(len(got), len(want)) {
+		var now, then string
+		if i < len(got) {
+			now = got[i]
+		}
+		if i < len(want) {
+			then = want[i]
+		}
+		require.Equal(t, then, now, "line %d of %s: if the new one is right, run go test ./test/contract -update", i+1, golden)
+	}
 }
 
 func TestPromisesAreFound(t *testing.T) {
