@@ -158,10 +158,10 @@ func quote(text string) []byte {
 }
 
 func TestInboundContract(t *testing.T) {
-	inboundtest.Suite().Test(t, inboundtest.Subject{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
+	inboundtest.Test(t, inboundtest.Subject{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
 		s := newSite(t, httpapi.Options{}, application.Options{})
 		return s, func(ctx context.Context, c inboundtest.Call) (inboundtest.Outcome, error) {
 			return s.call(t, ctx, c)
 		}
-	}}, nil)
+	}})
 }

@@ -75,7 +75,7 @@ func newServer(t kit.T) (*rig.Rig, *mcpserver.Server) {
 }
 
 func TestHTTPKeepsTheInboundContract(t *testing.T) {
-	inboundtest.Suite().Test(t, inboundtest.Subject{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
+	inboundtest.Test(t, inboundtest.Subject{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
 		g, s := newServer(t)
 		srv := httptest.NewServer(s.Handler())
 		t.Cleanup(srv.Close)
@@ -107,12 +107,12 @@ func TestHTTPKeepsTheInboundContract(t *testing.T) {
 			out.Said = fmt.Sprint(res.Header) + out.Said
 			return out, err
 		}
-	}}, nil)
+	}})
 }
 
 // TestStdioKeepsTheInboundContract runs one stdio server for each token that is seen.
 func TestStdioKeepsTheInboundContract(t *testing.T) {
-	inboundtest.Suite().Test(t, inboundtest.Subject{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
+	inboundtest.Test(t, inboundtest.Subject{New: func(t kit.T) (inboundtest.Service, inboundtest.Caller) {
 		g, s := newServer(t)
 		var mu sync.Mutex
 		lines := map[string]*stdioClient{}
@@ -129,10 +129,10 @@ func TestStdioKeepsTheInboundContract(t *testing.T) {
 			mu.Unlock()
 			return client.call(ctx, c)
 		}
-	}}, map[string]string{
+	}, Exceptions: map[string]string{
 		"Run/ForgedTokenIsRefused":       "stdio has no tokens: the process is the run's",
 		"Answer/RecordsTheRequestAsItIs": "stdio is framed by lines, so no request has a line break",
-	})
+	}})
 }
 
 // stdioClient is the other end of a stdio server; answers are told apart by their ids.

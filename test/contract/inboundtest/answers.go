@@ -124,7 +124,7 @@ func (s scene) crowd(n int, id func(i int) string) map[fault.Code]int {
 			<-start
 			ctx, cancel := context.WithTimeout(s.Context(), patience)
 			defer cancel()
-			out, err := s.call(ctx, Call{Token: s.token, RunID: "r1", ToolCallID: id(i), Tool: Probe, Request: []byte(`{"answer":[1]}`)})
+			out, err := s.tries(ctx, Call{Token: s.token, RunID: "r1", ToolCallID: id(i), Tool: Probe, Request: []byte(`{"answer":[1]}`)})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {

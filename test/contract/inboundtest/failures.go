@@ -88,7 +88,7 @@ var failures = []kit.Case[Subject]{
 			gone := make(chan struct{})
 			go func() {
 				defer close(gone)
-				_, _ = s.call(ctx, Call{Token: s.token, RunID: "r1", ToolCallID: "call_1", Tool: Probe, Request: []byte(`{"do":"block"}`)})
+				_, _ = s.tries(ctx, Call{Token: s.token, RunID: "r1", ToolCallID: "call_1", Tool: Probe, Request: []byte(`{"do":"block"}`)})
 			}()
 			s.running(1)
 			leave()

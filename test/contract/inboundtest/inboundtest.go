@@ -10,6 +10,8 @@ package inboundtest
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -85,19 +87,28 @@ type Outcome struct {
 // answer: the caller's context ended, or the adapter broke off.
 type Caller func(ctx context.Context, c Call) (Outcome, error)
 
-// Subject starts the adapter before a fresh service for each case. It must stop the adapter
-// in the test's cleanup.
+// Subject is what an inbound adapter provides to be tested.
 type Subject struct {
+	// New starts the adapter before a fresh service. The adapter ends with t.
 	New func(t kit.T) (Service, Caller)
+	// Exceptions maps cases that the adapter is known to break to the reason.
+	Exceptions map[string]string
 }
 
-// Suite is the contract.
+// Suite is the contract. Its cases are of no port: they prove the same outcome for each transport.
 func Suite() kit.Suite[Subject] {
-	var cases []kit.Case[Subject]
-	for _, group := range [][]kit.Case[Subject]{answers, requests, runs, budgets, failures} {
-		cases = append(cases, group...)
-	}
-	return kit.Suite[Subject]{Cases: cases}
+	return kit.Suite[Subject]{Cases: slices.Concat(answers, requests, runs, budgets, failures)}
+}
+
+// Test tests an adapter.
+func Test(t *testing.T, subject Subject) {
+	t.Helper()
+	Suite().Test(t, subject, subject.Exceptions)
+}
+
+// Violations returns the cases that an adapter breaks.
+func Violations(ctx context.Context, subject Subject) map[string][]string {
+	return Suite().Violations(ctx, subject)
 }
 
 // scene is one case's service with an open run r1.
@@ -116,6 +127,15 @@ func begin(t kit.T, subject Subject, r RunRequest) scene {
 	return scene{t, service, call, service.Open(t, r)}
 }
 
+// tries makes the call; a panic is an error.
+func (s scene) tries(ctx context.Context, c Call) (out Outcome, err error) {
+	err = kit.Catch(func() (err error) {
+		out, err = s.call(ctx, c)
+		return err
+	})
+	return out, err
+}
+
 // ask makes a call of Probe in r1 and returns the outcome.
 func (s scene) ask(id, request string) Outcome {
 	s.Helper()
@@ -127,7 +147,7 @@ func (s scene) send(c Call) Outcome {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), patience)
 	defer cancel()
-	out, err := s.call(ctx, c)
+	out, err := s.tries(ctx, c)
 	require.NoError(s, err, "the call must be answered")
 	require.Equal(s, out.Status == invocation.Ready, out.AgentResult != nil, "a result if and only if READY: %s", out.Said)
 	require.Equal(s, out.Status == invocation.Error, out.Code != "", "a code if and only if ERROR: %s", out.Said)
@@ -141,7 +161,10 @@ func (s scene) later(id, request string) <-chan Outcome {
 	go func() {
 		ctx, cancel := context.WithTimeout(s.Context(), patience)
 		defer cancel()
-		out, _ := s.call(ctx, Call{Token: s.token, RunID: "r1", ToolCallID: id, Tool: Probe, Request: []byte(request)})
+		out, err := s.tries(ctx, Call{Token: s.token, RunID: "r1", ToolCallID: id, Tool: Probe, Request: []byte(request)})
+		if err != nil {
+			out.Said = err.Error()
+		}
 		done <- out
 	}()
 	return done
