@@ -16,7 +16,9 @@ import (
 const canary = "CANARY-7f3a-secret"
 
 var failures = []kit.Case[Subject]{
-	{Name: "Failure/OfTheProjector", Rule: "A projector that fails in any way is ERROR, PROJECTION_FAILED; raw stays in the record only.", Scenarios: []string{"S13"},
+	{Name: "Failure/OfTheProjector", Scenarios: []string{"S13"},
+		Rule: "A projector that fails in any way is ERROR, PROJECTION_FAILED; the raw response stays in the record " +
+			"only.",
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
 			for i, how := range []string{"panic", "error", "garbage", "status"} {
@@ -27,10 +29,14 @@ var failures = []kit.Case[Subject]{
 				require.Contains(t, string(s.record(id).RawResponse), canary, "raw is kept for the harness")
 			}
 		}},
-	{Name: "Failure/OfTheExecutor", Rule: "An executor's fault reaches the agent with its code and reason and is recorded.", Scenarios: []string{"S23"},
+	{Name: "Failure/OfTheExecutor", Scenarios: []string{"S23"},
+		Rule: "An executor's fault reaches the agent with its code and reason and is recorded.",
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
-			for i, code := range []fault.Code{fault.ExecutionFailed, fault.DataSourceUnavailable, fault.DataSourceBusy, fault.ExecutionTimeout} {
+			codes := []fault.Code{
+				fault.ExecutionFailed, fault.DataSourceUnavailable, fault.DataSourceBusy, fault.ExecutionTimeout,
+			}
+			for i, code := range codes {
 				id := fmt.Sprintf("call_%d", i)
 				out := s.ask(id, `{"do":"fail","code":"`+string(code)+`","reason":"NOT_GROUPED"}`)
 				require.Equal(t, code, out.Code)
@@ -38,7 +44,8 @@ var failures = []kit.Case[Subject]{
 				require.Equal(t, code, s.record(id).ErrorCode)
 			}
 		}},
-	{Name: "Failure/OfSize", Rule: "A raw answer or an agent result over its limit is ERROR, RESULT_TOO_LARGE, and not shown.", Scenarios: []string{"S20", "S21"},
+	{Name: "Failure/OfSize", Scenarios: []string{"S20", "S21"},
+		Rule: "A raw response or an agent result over its limit is ERROR, RESULT_TOO_LARGE, and not shown.",
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
 			require.Equal(t, fault.ResultTooLarge, s.ask("call_1", `{"do":"flood","bytes":5000000}`).Code)
@@ -46,7 +53,9 @@ var failures = []kit.Case[Subject]{
 			require.Equal(t, fault.ResultTooLarge, s.ask("call_2", `{"answer":{"project":"oversize"}}`).Code)
 			require.Nil(t, s.record("call_2").AgentResult)
 		}},
-	{Name: "Failure/OfAFullService", Rule: "A call that a full service has no slot for is RATE_LIMITED: its run is not told, one log line says so, and the same id runs once there is room.",
+	{Name: "Failure/OfAFullService",
+		Rule: "A call that a full service has no slot for is RATE_LIMITED: its run is not told, one log line says so, " +
+			"and a call of the same id is executed once there is room.",
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
 			var held []<-chan Outcome
@@ -63,11 +72,14 @@ var failures = []kit.Case[Subject]{
 			}
 			require.Equal(t, invocation.Ready, s.ask("call_1", `{"answer":[1]}`).Status)
 		}},
-	{Name: "Failure/KeepsSecrets", Rule: "Whatever an executor, a projector or a Prepare says when it breaks, neither the agent nor the log at info level learns a word of it.", Scenarios: []string{"S23"},
+	{Name: "Failure/KeepsSecrets", Scenarios: []string{"S23"},
+		Rule: "Whatever an executor, a projector or a Prepare says when it breaks, neither the agent nor the log at " +
+			"info level learns a word of it.",
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
 			for i, request := range []string{
-				`{"do":"leak","text":"` + canary + `"}`, `{"do":"panic","text":"` + canary + `"}`, `{"do":"garbage","text":"` + canary + `"}`,
+				`{"do":"leak","text":"` + canary + `"}`, `{"do":"panic","text":"` + canary + `"}`,
+				`{"do":"garbage","text":"` + canary + `"}`,
 				`{"prepare_panic":"` + canary + `"}`, `{"answer":{"project":"panic","text":"` + canary + `"}}`,
 				`{"` + canary + `":1}`, `{"answer":"` + canary, `["` + canary + `"]`, canary,
 			} {
@@ -80,7 +92,9 @@ var failures = []kit.Case[Subject]{
 			require.NotContains(t, s.Logs(), canary)
 			require.NotContains(t, s.Logs(), s.token)
 		}},
-	{Name: "Failure/CallerGoesAway", Rule: "When the caller goes away the tool is stopped and the record is still settled: ERROR, EXECUTION_CANCELLED.", Scenarios: []string{"S25", "S36"},
+	{Name: "Failure/CallerGoesAway", Scenarios: []string{"S25", "S36"},
+		Rule: "When the caller goes away the execution is stopped and the record is still settled: ERROR, " +
+			"EXECUTION_CANCELLED.",
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
 			ctx, leave := context.WithTimeout(t.Context(), patience)
@@ -88,7 +102,7 @@ var failures = []kit.Case[Subject]{
 			gone := make(chan struct{})
 			go func() {
 				defer close(gone)
-				_, _ = s.tries(ctx, Call{Token: s.token, RunID: "r1", ToolCallID: "call_1", Tool: Probe, Request: []byte(`{"do":"block"}`)})
+				_, _ = s.tries(ctx, s.asking("call_1", `{"do":"block"}`))
 			}()
 			s.running(1)
 			leave()
@@ -98,7 +112,8 @@ var failures = []kit.Case[Subject]{
 			require.Equal(t, fault.ExecutionCancelled, r.ErrorCode)
 			s.running(0)
 		}},
-	{Name: "Failure/StoreIsDownBefore", Rule: "Without a store nothing is executed: STORE_UNAVAILABLE.", Scenarios: []string{"S24"},
+	{Name: "Failure/StoreIsDownBefore", Scenarios: []string{"S24"},
+		Rule: "Without a store nothing is executed: STORE_UNAVAILABLE.",
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
 			s.StoreDown(true)
@@ -108,7 +123,8 @@ var failures = []kit.Case[Subject]{
 			require.Zero(t, s.Executions())
 			s.noRecord("call_1")
 		}},
-	{Name: "Failure/StoreIsDownAfter", Rule: "An answer that cannot be recorded is not shown: STORE_UNAVAILABLE.", Scenarios: []string{"S24"},
+	{Name: "Failure/StoreIsDownAfter", Scenarios: []string{"S24"},
+		Rule: "An answer that cannot be recorded is not shown: STORE_UNAVAILABLE.",
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
 			done := s.later("call_1", `{"do":"hold","answer":["`+canary+`"]}`)

@@ -139,7 +139,12 @@ func (s scene) tries(ctx context.Context, c Call) (out Outcome, err error) {
 // ask makes a call of Probe in r1 and returns the outcome.
 func (s scene) ask(id, request string) Outcome {
 	s.Helper()
-	return s.send(Call{Token: s.token, RunID: "r1", ToolCallID: id, Tool: Probe, Request: []byte(request)})
+	return s.send(s.asking(id, request))
+}
+
+// asking is a call of Probe in r1.
+func (s scene) asking(id, request string) Call {
+	return Call{Token: s.token, RunID: "r1", ToolCallID: id, Tool: Probe, Request: []byte(request)}
 }
 
 // send makes the call, which must be answered.
@@ -149,9 +154,10 @@ func (s scene) send(c Call) Outcome {
 	defer cancel()
 	out, err := s.tries(ctx, c)
 	require.NoError(s, err, "the call must be answered")
-	require.Equal(s, out.Status == invocation.Ready, out.AgentResult != nil, "a result if and only if READY: %s", out.Said)
-	require.Equal(s, out.Status == invocation.Error, out.Code != "", "a code if and only if ERROR: %s", out.Said)
-	require.Equal(s, out.Status == invocation.Error, out.EvidenceStatus == evidence.Error, "no evidence in ERROR: %s", out.Said)
+	ready, failed := out.Status == invocation.Ready, out.Status == invocation.Error
+	require.Equal(s, ready, out.AgentResult != nil, "a result if and only if READY: %s", out.Said)
+	require.Equal(s, failed, out.Code != "", "a code if and only if ERROR: %s", out.Said)
+	require.Equal(s, failed, out.EvidenceStatus == evidence.Error, "no evidence in ERROR: %s", out.Said)
 	return out
 }
 
@@ -161,7 +167,7 @@ func (s scene) later(id, request string) <-chan Outcome {
 	go func() {
 		ctx, cancel := context.WithTimeout(s.Context(), patience)
 		defer cancel()
-		out, err := s.tries(ctx, Call{Token: s.token, RunID: "r1", ToolCallID: id, Tool: Probe, Request: []byte(request)})
+		out, err := s.tries(ctx, s.asking(id, request))
 		if err != nil {
 			out.Said = err.Error()
 		}
@@ -193,7 +199,7 @@ func (s scene) running(n int) {
 // refused makes a call of Probe that must be refused with the code and leave nothing behind.
 func (s scene) refused(code fault.Code, id, request string) Outcome {
 	s.Helper()
-	return s.refuses(code, Call{Token: s.token, RunID: "r1", ToolCallID: id, Tool: Probe, Request: []byte(request)})
+	return s.refuses(code, s.asking(id, request))
 }
 
 func (s scene) refuses(code fault.Code, c Call) Outcome {

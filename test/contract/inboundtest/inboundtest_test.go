@@ -27,7 +27,8 @@ func direct(g *rig.Rig) inboundtest.Caller {
 	return func(ctx context.Context, c inboundtest.Call) (inboundtest.Outcome, error) {
 		caller, err := g.Authenticate(c.Token)
 		if err != nil {
-			return outcome(application.Result{Status: invocation.Error, EvidenceStatus: evidence.Error, Fault: fault.Of(err)}), nil
+			failed := application.Result{Status: invocation.Error, EvidenceStatus: evidence.Error, Fault: fault.Of(err)}
+			return outcome(failed), nil
 		}
 		return outcome(g.Invoke(ctx, caller, asked(c))), nil
 	}
@@ -39,7 +40,9 @@ func asked(c inboundtest.Call) application.Call {
 }
 
 func outcome(res application.Result) inboundtest.Outcome {
-	out := inboundtest.Outcome{Status: res.Status, EvidenceStatus: res.EvidenceStatus, AgentResult: res.AgentResult, Said: string(res.AgentResult)}
+	out := inboundtest.Outcome{
+		Status: res.Status, EvidenceStatus: res.EvidenceStatus, AgentResult: res.AgentResult, Said: string(res.AgentResult),
+	}
 	if f := res.Fault; f != nil {
 		out.Code, out.Reason, out.Detail = f.Code, f.Reason, f.Detail
 		out.Said += fmt.Sprintf("%s %s %s", f.Code, f.Reason, f.Detail)
@@ -87,15 +90,22 @@ func TestBrokenAdaptersAreFound(t *testing.T) {
 			if json.Unmarshal(c.Request, &v) == nil {
 				c.Request, _ = json.Marshal(v)
 			}
-		}), []string{"Answer/KeepsTwentyDigits", "Answer/PassesBytesAsTheyAre", "Answer/RecordsTheRequestAsItIs", "Request/DuplicateMemberIsRefused", "Request/InvalidUTF8IsRefused"}},
+		}), []string{
+			"Answer/KeepsTwentyDigits", "Answer/PassesBytesAsTheyAre", "Answer/RecordsTheRequestAsItIs",
+			"Request/DuplicateMemberIsRefused", "Request/InvalidUTF8IsRefused",
+		}},
 		"encodes results again": {after(func(o *inboundtest.Outcome) {
 			var v any
 			if json.Unmarshal(o.AgentResult, &v) == nil {
 				o.AgentResult, _ = json.Marshal(v)
 			}
 		}), []string{"Answer/KeepsTwentyDigits", "Answer/PassesBytesAsTheyAre"}},
-		"trims ids": {before(func(c *inboundtest.Call) { c.ToolCallID = strings.TrimSpace(c.ToolCallID) }), []string{"ID/UnsafeIsRefused"}},
-		"cuts ids":  {before(func(c *inboundtest.Call) { c.ToolCallID = c.ToolCallID[:min(len(c.ToolCallID), 64)] }), []string{"ID/SafeIsKept", "ID/UnsafeIsRefused"}},
+		"trims ids": {before(func(c *inboundtest.Call) {
+			c.ToolCallID = strings.TrimSpace(c.ToolCallID)
+		}), []string{"ID/UnsafeIsRefused"}},
+		"cuts ids": {before(func(c *inboundtest.Call) {
+			c.ToolCallID = c.ToolCallID[:min(len(c.ToolCallID), 64)]
+		}), []string{"ID/SafeIsKept", "ID/UnsafeIsRefused"}},
 		"invents ids": {before(func(c *inboundtest.Call) {
 			if c.ToolCallID == "" {
 				c.ToolCallID = "generated"
@@ -106,7 +116,10 @@ func TestBrokenAdaptersAreFound(t *testing.T) {
 			if json.Unmarshal(c.Request, &v) == nil && v["answer"] != nil && v["do"] == nil {
 				c.Request = []byte(`{"answer":` + string(v["answer"]) + `}`)
 			}
-		}), []string{"Request/DuplicateMemberIsRefused", "Request/LimitIsExact", "Request/UnknownMembersAreRefused", "Tool/SourcesNotGrantedDoNotExist"}},
+		}), []string{
+			"Request/DuplicateMemberIsRefused", "Request/LimitIsExact", "Request/UnknownMembersAreRefused",
+			"Tool/SourcesNotGrantedDoNotExist",
+		}},
 		"takes the run from the token": {func(g *rig.Rig, call inboundtest.Caller) inboundtest.Caller {
 			return func(ctx context.Context, c inboundtest.Call) (inboundtest.Outcome, error) {
 				if rc, err := g.Tokens.Verify(c.Token); err == nil {
@@ -121,7 +134,10 @@ func TestBrokenAdaptersAreFound(t *testing.T) {
 			}
 		}, []string{"Run/ForeignTokenIsRefused", "Run/ForgedTokenIsRefused"}},
 		"hides reasons": {after(func(o *inboundtest.Outcome) { o.Reason, o.Detail = "", "" }),
-			[]string{"Budget/OfRefusals", "Duplicate/IsRefusedAndFree", "Duplicate/OfARunningCall", "Failure/OfTheExecutor", "Request/RefusalTellsWhy"}},
+			[]string{
+				"Budget/OfRefusals", "Duplicate/IsRefusedAndFree", "Duplicate/OfARunningCall", "Failure/OfTheExecutor",
+				"Request/RefusalTellsWhy",
+			}},
 		"shows empty results as evidence": {after(func(o *inboundtest.Outcome) {
 			if o.EvidenceStatus == evidence.None {
 				o.EvidenceStatus = evidence.Found
@@ -144,7 +160,10 @@ func TestBrokenAdaptersAreFound(t *testing.T) {
 				out.Said += string(c.Request) + c.ToolCallID
 				return out, err
 			}
-		}, []string{"Budget/OfRefusals", "Failure/KeepsSecrets", "Failure/OfTheProjector", "Failure/StoreIsDownAfter", "ID/UnsafeIsRefused"}},
+		}, []string{
+			"Budget/OfRefusals", "Failure/KeepsSecrets", "Failure/OfTheProjector", "Failure/StoreIsDownAfter",
+			"ID/UnsafeIsRefused",
+		}},
 		"does not answer": {func(*rig.Rig, inboundtest.Caller) inboundtest.Caller {
 			return func(context.Context, inboundtest.Call) (inboundtest.Outcome, error) {
 				return inboundtest.Outcome{}, errors.New("no answer")
