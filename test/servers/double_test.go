@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// failing records what a failing test would have said and ends its goroutine, as testing.T does, without failing the real test.
+// failing records what a failing test would have said and ends its goroutine, as testing.T does,
+// without failing the real test.
 type failing struct {
 	testing.TB
 	message string

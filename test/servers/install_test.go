@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// install runs install.sh on a PATH that holds the given programs only (and what the script itself adds: mariadbd may be there or not).
+// install runs install.sh on a PATH that holds the given programs only (and what the script itself
+// adds: mariadbd may be there or not).
 func install(t *testing.T, programs map[string]string) (string, error) {
 	t.Helper()
 	bin := t.TempDir()
@@ -26,15 +27,16 @@ func install(t *testing.T, programs map[string]string) (string, error) {
 
 func TestInstallIsSilentWhenNothingIsMissing(t *testing.T) {
 	out, err := install(t, map[string]string{
-		"valkey-server": "", "cc": "", "prometheus": "", "promtool": "", "victoria-metrics": "", "apt-get": "echo called; exit 1",
+		"valkey-server": "", "cc": "", "prometheus": "", "promtool": "", "victoria-metrics": "",
+		"apt-get": "echo called; exit 1",
 	})
-	require.NoError(t, err)
+	require.NoError(t, err, out)
 	require.Empty(t, out)
 }
 
 func TestInstallSaysWhatToDoWithoutRoot(t *testing.T) {
 	out, err := install(t, map[string]string{"apt-get": "echo called", "id": "echo 1000"})
-	require.Error(t, err)
+	require.Error(t, err, out)
 	require.NotContains(t, out, "called")
 	require.Contains(t, out, "sudo apt-get install --no-install-recommends redis-server ")
 	require.Contains(t, out, " gcc libc6-dev")
@@ -43,7 +45,7 @@ func TestInstallSaysWhatToDoWithoutRoot(t *testing.T) {
 
 func TestInstallSaysWhatToDoWithoutApt(t *testing.T) {
 	out, err := install(t, map[string]string{"gcc": "", "id": "echo 0"})
-	require.Error(t, err)
+	require.Error(t, err, out)
 	require.Contains(t, out, "The tests need redis-server")
 	require.Contains(t, out, "brew install redis")
 }

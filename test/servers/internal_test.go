@@ -39,7 +39,8 @@ func TestATakenPortIsTriedAgainElsewhere(t *testing.T) {
 
 func TestSweepRemovesOnlyWhatADeadProcessLeftLongAgo(t *testing.T) {
 	tmp := t.TempDir()
-	dead, alive, other := filepath.Join(tmp, workspacePrefix+"99999999-1"), filepath.Join(tmp, workspacePrefix+"1-1"), filepath.Join(tmp, "mine")
+	dead, alive := filepath.Join(tmp, workspacePrefix+"99999999-1"), filepath.Join(tmp, workspacePrefix+"1-1")
+	other := filepath.Join(tmp, "mine")
 	for _, dir := range []string{dead, alive, other} {
 		require.NoError(t, os.Mkdir(dir, 0o700))
 	}

@@ -32,8 +32,9 @@ type MySQL struct {
 	Version       string // as SELECT VERSION() says it
 }
 
-// MariaDB starts a private server that ends with the test; extra are further mariadbd options (`--max-connections=5`). Without extra options
-// it returns the server of TOOLBOUNDARY_TEST_MYSQL_DSN when that is set.
+// MariaDB starts a private server that ends with the test; extra are further mariadbd options
+// (`--max-connections=5`). Without extra options it returns the server of
+// TOOLBOUNDARY_TEST_MYSQL_DSN when that is set.
 func MariaDB(t testing.TB, extra ...string) *MySQL {
 	t.Helper()
 	if len(extra) == 0 && os.Getenv(mysqlEnv) != "" {
@@ -61,8 +62,8 @@ var sharedMariaDB = sync.OnceValues(func() (*MySQL, error) {
 
 var reportSharedMariaDB sync.Once
 
-// SharedMariaDB returns the one server of this test process (so: of this package), started at the first call and ended with the process.
-// Tests that use it in parallel must keep to schemas of their own.
+// SharedMariaDB returns the one server of this test process (so: of this package), started at the
+// first call and ended with the process. Tests that use it in parallel must use different schemas.
 func SharedMariaDB(t testing.TB) *MySQL {
 	t.Helper()
 	m, err := sharedMariaDB()
@@ -109,27 +110,35 @@ func mariadbProcess(binary, template, dir string, port int, password string, ext
 	if err := os.CopyFS(data, os.DirFS(template)); err != nil {
 		return nil, err
 	}
-	// Run at every start, so it must bear repetition. The template's accounts have no passwords: only the administrator stays.
+	// Run at every start, so it must bear repetition. The template's accounts have no passwords:
+	// only the administrator stays.
 	accounts := fmt.Sprintf("DELETE FROM mysql.global_priv WHERE User IN ('', 'root');\nFLUSH PRIVILEGES;\n"+
-		"CREATE OR REPLACE USER '%[1]s'@'%%' IDENTIFIED BY '%[2]s';\nGRANT ALL ON *.* TO '%[1]s'@'%%' WITH GRANT OPTION;\n", adminName, password)
+		"CREATE OR REPLACE USER '%[1]s'@'%%' IDENTIFIED BY '%[2]s';\n"+
+		"GRANT ALL ON *.* TO '%[1]s'@'%%' WITH GRANT OPTION;\n", adminName, password)
 	initFile := filepath.Join(dir, "accounts.sql")
 	if err := os.WriteFile(initFile, []byte(accounts), 0o600); err != nil {
 		return nil, err
 	}
 	argv := append([]string{binary}, mariadbBase()...)
-	argv = append(argv, "--datadir="+data, "--tmpdir="+dir, "--socket="+filepath.Join(dir, "s"), "--pid-file="+filepath.Join(dir, "mariadbd.pid"),
-		"--init-file="+initFile, "--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", port), "--skip-log-bin", "--character-set-server=utf8mb4")
+	argv = append(argv,
+		"--datadir="+data, "--tmpdir="+dir, "--init-file="+initFile,
+		"--socket="+filepath.Join(dir, "s"), "--pid-file="+filepath.Join(dir, "mariadbd.pid"),
+		"--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", port),
+		"--skip-log-bin", "--character-set-server=utf8mb4")
 	return &Process{name: "MariaDB", argv: append(argv, extra...), dir: dir, ready: "ready for connections"}, nil
 }
 
-// namedMySQL uses a server that somebody else runs. Packages are tested in parallel and load the same schemas, so the first one in holds an
-// advisory lock on that server until its process ends.
+// namedMySQL uses a server that somebody else runs. Packages are tested in parallel and load the
+// same schemas, so the first one in holds an advisory lock on that server until its process ends.
 func namedMySQL(dsn string) (*MySQL, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return nil, errors.New(mysqlEnv + " is not a DSN of the form user:password@tcp(host:port)/")
 	}
-	m := &MySQL{Process: &Process{name: "the server of " + mysqlEnv}, Addr: cfg.Addr, AdminUser: cfg.User, AdminPassword: cfg.Passwd}
+	m := &MySQL{
+		Process: &Process{name: "the server of " + mysqlEnv},
+		Addr:    cfg.Addr, AdminUser: cfg.User, AdminPassword: cfg.Passwd,
+	}
 	if err := m.readVersion(); err != nil {
 		return nil, err
 	}
@@ -142,7 +151,8 @@ func namedMySQL(dsn string) (*MySQL, error) {
 		return nil, err
 	}
 	var got sql.NullInt64
-	if err := conn.QueryRowContext(context.Background(), "SELECT GET_LOCK('toolboundary_tests', 1800)").Scan(&got); err != nil {
+	const lock = "SELECT GET_LOCK('toolboundary_tests', 1800)"
+	if err := conn.QueryRowContext(context.Background(), lock).Scan(&got); err != nil {
 		return nil, err
 	}
 	if got.Int64 != 1 {

@@ -21,8 +21,8 @@ func (m *MySQL) Admin(t testing.TB) *sql.DB {
 	return db
 }
 
-// Load runs the text of an SQL file, any number of statements, on a connection of its own: what it sets or USEs ends with it. There is no
-// DELIMITER, so bodies of routines are single statements.
+// Load runs the text of an SQL file, any number of statements, on a new connection: what it
+// sets or USEs ends with it. There is no DELIMITER, so bodies of routines are single statements.
 func (m *MySQL) Load(t testing.TB, sqlText string) {
 	t.Helper()
 	db, err := m.open(true)
@@ -37,7 +37,8 @@ func (m *MySQL) Load(t testing.TB, sqlText string) {
 	}
 }
 
-// Account makes a user that can log in from anywhere with the given grants (`SELECT ON shop.*`) and no others, dropped with the test.
+// Account makes a user that can log in from anywhere with the given grants (`SELECT ON shop.*`) and
+// no others, dropped with the test.
 func (m *MySQL) Account(t testing.TB, grants ...string) (user, password string) {
 	t.Helper()
 	user, password = "u_"+strings.ToLower(rand.Text()[:12]), rand.Text()

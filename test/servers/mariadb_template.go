@@ -12,10 +12,12 @@ import (
 	"syscall"
 )
 
-// mariadbBase are the options that the template is made with and every server runs with: small, quick to start, nothing durable.
+// mariadbBase are the options that the template is made with and every server runs with: small,
+// quick to start, nothing durable.
 func mariadbBase() []string {
 	args := []string{
-		"--no-defaults", "--skip-name-resolve", "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=0",
+		"--no-defaults", "--skip-name-resolve", "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=32M",
+		"--innodb-flush-log-at-trx-commit=0",
 		"--innodb-doublewrite=0", "--aria-pagecache-buffer-size=8M", "--performance-schema=OFF",
 	}
 	if os.Geteuid() == 0 {
@@ -24,8 +26,8 @@ func mariadbBase() []string {
 	return args
 }
 
-// mariadbTemplate returns a data directory that an installed MariaDB of this version fits, made once for each machine, user and version;
-// servers start from copies.
+// mariadbTemplate returns a data directory that an installed MariaDB of this version fits, made
+// once for each machine, user and version; servers start from copies.
 func mariadbTemplate(version string) (string, error) {
 	install, err := lookFor("mariadb-install-db", "mysql_install_db")
 	if err != nil {

@@ -40,14 +40,16 @@ func TestMariaDBAnswersItsAdministratorOnly(t *testing.T) {
 	var one int
 	require.NoError(t, m.Admin(t).QueryRow("SELECT 1").Scan(&one))
 
-	for _, user := range []string{"root", "", m.AdminUser} {
-		cfg := mysql.NewConfig()
-		cfg.Net, cfg.Addr, cfg.User = "tcp", m.Addr, user
-		connector, err := mysql.NewConnector(cfg)
-		require.NoError(t, err)
-		db := sql.OpenDB(connector)
-		require.Error(t, db.Ping(), "user %q got in without a password", user)
-		db.Close()
+	for name, user := range map[string]string{"root": "root", "nobody": "", "administrator": m.AdminUser} {
+		t.Run(name+" without a password", func(t *testing.T) {
+			cfg := mysql.NewConfig()
+			cfg.Net, cfg.Addr, cfg.User = "tcp", m.Addr, user
+			connector, err := mysql.NewConnector(cfg)
+			require.NoError(t, err)
+			db := sql.OpenDB(connector)
+			defer db.Close()
+			require.Error(t, db.Ping())
+		})
 	}
 }
 
@@ -68,7 +70,8 @@ CREATE FUNCTION f(x INT) RETURNS INT DETERMINISTIC RETURN x + 1;`)
 
 func TestMariaDBAccountHasItsGrantsAndNoMore(t *testing.T) {
 	m := servers.SharedMariaDB(t)
-	m.Load(t, "DROP DATABASE IF EXISTS granted; CREATE DATABASE granted; CREATE TABLE granted.t (id INT, hidden INT); INSERT INTO granted.t VALUES (7, 8)")
+	m.Load(t, "DROP DATABASE IF EXISTS granted; CREATE DATABASE granted; "+
+		"CREATE TABLE granted.t (id INT, hidden INT); INSERT INTO granted.t VALUES (7, 8)")
 	user, password := m.Account(t, "SELECT (id) ON granted.t")
 	cfg := mysql.NewConfig()
 	cfg.Net, cfg.Addr, cfg.User, cfg.Passwd = "tcp", m.Addr, user, password
@@ -102,7 +105,7 @@ func TestMariaDBProcesslistShowsWhatRuns(t *testing.T) {
 			}
 		}
 		return false
-	}, 20*time.Second, 10*time.Millisecond)
+	}, 20*time.Second, 10*time.Millisecond, "the statement should be on the process list")
 	m.Load(t, "KILL "+uintText(id))
 	require.Eventually(t, func() bool {
 		for _, s := range m.Processlist(t) {
@@ -111,7 +114,7 @@ func TestMariaDBProcesslistShowsWhatRuns(t *testing.T) {
 			}
 		}
 		return true
-	}, 20*time.Second, 10*time.Millisecond)
+	}, 20*time.Second, 10*time.Millisecond, "the killed connection %d should leave the process list", id)
 	cancel()
 	<-ended
 }

@@ -19,10 +19,13 @@ func TestRedisOfTheEnvironmentIsUsedAndNeverStopped(t *testing.T) {
 	require.Equal(t, named.Addr, r.Addr)
 	require.Equal(t, named.Version, r.Version)
 	require.Equal(t, named.Product, r.Product)
-	require.NotEqual(t, named.Addr, servers.Redis(t, "--maxmemory", "32mb").Addr, "a server with options is always a private one")
+	private := servers.Redis(t, "--maxmemory", "32mb")
+	require.NotEqual(t, named.Addr, private.Addr, "a server with options is always a private one")
 
-	for _, end := range []func(testing.TB){r.Stop, r.Kill, r.Pause, r.Resume, r.Start} {
-		require.Contains(t, failure(t, end), "was not started by this test")
+	for name, end := range map[string]func(testing.TB){
+		"stop": r.Stop, "kill": r.Kill, "pause": r.Pause, "resume": r.Resume, "start": r.Start,
+	} {
+		t.Run(name, func(t *testing.T) { require.Contains(t, failure(t, end), "was not started by this test") })
 	}
 	require.NoError(t, named.Client(t).Ping(t.Context()).Err())
 }
@@ -31,7 +34,8 @@ func TestRedisOfTheEnvironmentThatDoesNotAnswerFails(t *testing.T) {
 	down := servers.Redis(t, "--maxmemory", "64mb")
 	down.Stop(t)
 	t.Setenv("TOOLBOUNDARY_TEST_REDIS_ADDR", down.Addr)
-	require.Contains(t, failure(t, func(t testing.TB) { servers.Redis(t) }), "TOOLBOUNDARY_TEST_REDIS_ADDR does not answer")
+	said := failure(t, func(t testing.TB) { servers.Redis(t) })
+	require.Contains(t, said, "TOOLBOUNDARY_TEST_REDIS_ADDR does not answer")
 }
 
 // The server of the environment is chosen once for each process, so this takes another one.
@@ -40,7 +44,8 @@ func TestMySQLOfTheEnvironmentIsUsed(t *testing.T) {
 	cfg := mysql.NewConfig()
 	cfg.Net, cfg.Addr, cfg.User, cfg.Passwd = "tcp", named.Addr, named.AdminUser, named.AdminPassword
 	path := filepath.Join(t.TempDir(), "report")
-	other := exec.Command(os.Args[0], "-test.run=^(TestMariaDBLoadsAWholeFileOrFails|TestMariaDBAnswersItsAdministratorOnly)$", "-test.v")
+	other := exec.Command(os.Args[0], "-test.v",
+		"-test.run=^(TestMariaDBLoadsAWholeFileOrFails|TestMariaDBAnswersItsAdministratorOnly)$")
 	other.Env = append(os.Environ(), "TOOLBOUNDARY_TEST_MYSQL_DSN="+cfg.FormatDSN(), "TOOLBOUNDARY_TEST_REPORT="+path)
 	out, err := other.CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -22,8 +22,9 @@ const (
 
 var errPortTaken = errors.New("the port was taken by another process")
 
-// Process is the life of one server: it can be stopped, killed, frozen and started again on the same port and data directory. Its methods
-// are for one goroutine at a time and fail the test when the server does not follow.
+// Process is the life of one server: it can be stopped, killed, frozen and started again on the
+// same port and data directory. Its methods are for one goroutine at a time and fail the test when
+// the server does not follow.
 type Process struct {
 	name  string
 	argv  []string
@@ -44,7 +45,8 @@ func (p *Process) Start(t testing.TB) {
 	}
 }
 
-// Stop ends the server as an administrator would (SIGTERM) and waits until it is gone. Stopping what has ended is no error.
+// Stop ends the server as an administrator would (SIGTERM) and waits until it is gone. Stopping
+// what has ended is not an error.
 func (p *Process) Stop(t testing.TB) {
 	t.Helper()
 	p.own(t)
@@ -90,7 +92,7 @@ func (p *Process) Resume(t testing.TB) {
 // Dir is the server's data directory; empty for a server that this package did not start.
 func (p *Process) Dir() string { return p.dir }
 
-// frozen tells whether every thread of a process is stopped.
+// frozen reports whether every thread of a process is stopped.
 func frozen(pid int) bool {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	for _, path := range threads {
@@ -109,7 +111,8 @@ func frozen(pid int) bool {
 func (p *Process) own(t testing.TB) {
 	t.Helper()
 	if len(p.argv) == 0 {
-		t.Fatalf("%s was not started by this test (it is named by an environment variable), so it cannot be stopped, paused or started", p.name)
+		t.Fatalf("%s was not started by this test (it is named by an environment variable), "+
+			"so it cannot be stopped, paused or started", p.name)
 	}
 }
 
@@ -148,8 +151,9 @@ func (p *Process) start() error {
 	return nil
 }
 
-// awaitReady reads the server's log from offset until it says that it takes connections. The log is the server's own, so this cannot be
-// fooled by another server on the port, and needs no credentials.
+// awaitReady reads the server's log from offset until it says that it takes connections. The log is
+// the server's own, so this cannot be fooled by another server on the port, and needs no
+// credentials.
 func (p *Process) awaitReady(offset int64) error {
 	deadline := time.Now().Add(startLimit)
 	for time.Now().Before(deadline) {
@@ -219,7 +223,8 @@ func (p *Process) discard() error {
 func (p *Process) logPath() string { return filepath.Join(p.dir, "server.log") }
 func (p *Process) pidPath() string { return filepath.Join(p.dir, "pid") }
 
-// startOnFreePort starts what build makes for a free port, with a new port and directory each time another process was quicker.
+// startOnFreePort starts what build makes for a free port, with a new port and directory each time
+// another process was quicker.
 func startOnFreePort(name string, build func(port int, dir string) (*Process, error)) (*Process, int, error) {
 	for attempt := 0; ; attempt++ {
 		port, err := freePort()

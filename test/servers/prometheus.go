@@ -26,8 +26,9 @@ type MetricsServer struct {
 
 var versionForm = regexp.MustCompile(`\d+\.\d+\.\d+`)
 
-// Prometheus starts a private Prometheus that scrapes nothing and holds the samples of an OpenMetrics text (lines "name{labels} value
-// seconds", "# EOF" at the end). It ends with the test; args stand on its command line.
+// Prometheus starts a private Prometheus that scrapes nothing and holds the samples of an
+// OpenMetrics text (lines "name{labels} value seconds", "# EOF" at the end). It ends with the test;
+// args are added to its command line.
 func Prometheus(t testing.TB, openMetrics string, args ...string) *MetricsServer {
 	t.Helper()
 	binary, err := lookFor("prometheus")
@@ -38,9 +39,11 @@ func Prometheus(t testing.TB, openMetrics string, args ...string) *MetricsServer
 		if err := importBlocks(dir, openMetrics); err != nil {
 			return nil, err
 		}
-		argv := []string{binary, "--config.file=" + filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path=" + filepath.Join(dir, "data"),
+		argv := []string{binary,
+			"--config.file=" + filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path=" + filepath.Join(dir, "data"),
 			"--web.listen-address=" + loopback(port), "--storage.tsdb.retention.time=3650d"}
-		return &Process{name: "Prometheus", argv: append(argv, args...), dir: dir, ready: "Server is ready to receive web requests"}, nil
+		const ready = "Server is ready to receive web requests"
+		return &Process{name: "Prometheus", argv: append(argv, args...), dir: dir, ready: ready}, nil
 	})
 	if err != nil {
 		t.Fatalf("Prometheus: %v", err)
@@ -64,7 +67,8 @@ func importBlocks(dir, openMetrics string) error {
 			return err
 		}
 	}
-	out, err := exec.Command(promtool, "tsdb", "create-blocks-from", "openmetrics", text, filepath.Join(dir, "data")).CombinedOutput()
+	load := exec.Command(promtool, "tsdb", "create-blocks-from", "openmetrics", text, filepath.Join(dir, "data"))
+	out, err := load.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("promtool: %w\n%s", err, tail(out))
 	}
@@ -79,7 +83,9 @@ func VictoriaMetrics(t testing.TB, openMetrics string) *MetricsServer {
 		t.Fatalf("VictoriaMetrics: %v", err)
 	}
 	process, port, err := startOnFreePort("victoriametrics", func(port int, dir string) (*Process, error) {
-		argv := []string{binary, "-storageDataPath=" + filepath.Join(dir, "data"), "-httpListenAddr=" + loopback(port), "-retentionPeriod=100y", "-search.latencyOffset=1s"}
+		argv := []string{binary,
+			"-storageDataPath=" + filepath.Join(dir, "data"), "-httpListenAddr=" + loopback(port),
+			"-retentionPeriod=100y", "-search.latencyOffset=1s"}
 		return &Process{name: "VictoriaMetrics", argv: argv, dir: dir, ready: "started VictoriaMetrics in"}, nil
 	})
 	if err != nil {
@@ -94,7 +100,9 @@ func VictoriaMetrics(t testing.TB, openMetrics string) *MetricsServer {
 
 func metricsServer(t testing.TB, p *Process, product, version string, port int) *MetricsServer {
 	t.Helper()
-	s := &MetricsServer{Process: p, Product: product, Version: versionForm.FindString(version), URL: "http://" + loopback(port)}
+	s := &MetricsServer{
+		Process: p, Product: product, Version: versionForm.FindString(version), URL: "http://" + loopback(port),
+	}
 	if s.Version == "" {
 		s.Version = "of an unknown version" // distributions build VictoriaMetrics without one
 	}

@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// FaultProxy is a TCP relay in front of a server that misbehaves on demand. A fault holds for open and new connections alike, from the next
-// bytes that pass, until another one (or Pass) replaces it. A client whose replies were dropped must not reuse that connection: the replies
-// are gone, not late.
+// FaultProxy is a TCP relay in front of a server that misbehaves on demand. A fault holds for open
+// and new connections alike, from the next bytes that pass, until another one (or Pass) replaces
+// it. A client whose replies were dropped must not reuse that connection: the replies are gone, not
+// late.
 type FaultProxy struct {
 	Addr string // host:port to give to the client
 
@@ -46,7 +47,8 @@ type pair struct {
 	once           sync.Once
 }
 
-// Proxy starts a relay to target (host:port) that ends with the test. Nothing connects to target before a client connects to the relay.
+// Proxy starts a relay to target (host:port) that ends with the test. Nothing connects to target
+// before a client connects to the relay.
 func Proxy(t testing.TB, target string) *FaultProxy {
 	t.Helper()
 	p := &FaultProxy{target: target, pairs: map[*pair]struct{}{}}
@@ -79,8 +81,9 @@ func (p *FaultProxy) DropReplies() { p.set(droppingReplies, 0, 0) }
 // Blackhole swallows both directions: connections open and stay open, nothing arrives anywhere.
 func (p *FaultProxy) Blackhole() { p.set(blackholing, 0, 0) }
 
-// CutReplies lets n more bytes of replies (all connections together) through and then resets the connection that exceeds them: with 0, the
-// server has done its work and the client sees a broken connection instead of the answer. Later replies are cut likewise.
+// CutReplies lets n more bytes of replies (all connections together) through and then resets the
+// connection that exceeds them: with 0, the server has done its work and the client sees a broken
+// connection instead of the answer. Later replies are cut likewise.
 func (p *FaultProxy) CutReplies(n int) { p.set(cutting, 0, n) }
 
 // Delay holds back every piece of a reply for d.

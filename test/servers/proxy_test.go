@@ -66,7 +66,8 @@ func TestProxyDropsRepliesOfWorkThatWasDone(t *testing.T) {
 	p.DropReplies()
 	_, err := c.ask("SET k done", impatient)
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-	require.Eventually(t, func() bool { return r.Client(t).Get(t.Context(), "k").Val() == "done" }, patient, time.Millisecond)
+	require.Eventually(t, func() bool { return r.Client(t).Get(t.Context(), "k").Val() == "done" },
+		patient, time.Millisecond, "the command should reach the server")
 	p.Pass(t)
 	got, err := dial(t, p.Addr).ask("PING", patient)
 	require.NoError(t, err)
@@ -78,9 +79,9 @@ func TestProxyBlackholeKeepsRequestsFromTheServer(t *testing.T) {
 	p := servers.Proxy(t, r.Addr)
 	open := dial(t, p.Addr)
 	p.Blackhole()
-	for _, c := range []*talker{open, dial(t, p.Addr)} {
+	for name, c := range map[string]*talker{"open": open, "new": dial(t, p.Addr)} {
 		_, err := c.ask("SET k reached", impatient)
-		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the %s connection", name)
 	}
 	require.Empty(t, r.Client(t).Get(t.Context(), "k").Val())
 }

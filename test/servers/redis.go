@@ -23,8 +23,9 @@ type RedisServer struct {
 	Addr    string // host:port
 }
 
-// Redis starts a private server that ends with the test; args stand on its command line (`"--appendonly", "yes"`). It persists nothing unless
-// args say so. Without args it returns the server of TOOLBOUNDARY_TEST_REDIS_ADDR when that is set.
+// Redis starts a private server that ends with the test; args are added to its command line
+// (`"--appendonly", "yes"`). It persists nothing unless args say so. Without args it returns the
+// server of TOOLBOUNDARY_TEST_REDIS_ADDR when that is set.
 func Redis(t testing.TB, args ...string) *RedisServer {
 	t.Helper()
 	if addr := os.Getenv(redisEnv); addr != "" && len(args) == 0 {
@@ -48,7 +49,8 @@ func startRedis(t testing.TB, args ...string) *RedisServer {
 		t.Fatalf("Redis: %v", err)
 	}
 	process, port, err := startOnFreePort("redis", func(port int, dir string) (*Process, error) {
-		argv := []string{binary, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--databases", "16"}
+		argv := []string{binary, "--port", strconv.Itoa(port), "--bind", "127.0.0.1",
+			"--dir", dir, "--save", "", "--databases", "16"}
 		return &Process{name: product, argv: append(argv, args...), dir: dir, ready: "eady to accept connections"}, nil
 	})
 	if err != nil {
@@ -92,7 +94,10 @@ func namedRedis(addr string) (*RedisServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the server of %s does not answer: %w", redisEnv, err)
 	}
-	r := &RedisServer{Process: &Process{name: "the server of " + redisEnv}, Product: "Redis", Version: "unknown", Addr: addr}
+	r := &RedisServer{
+		Process: &Process{name: "the server of " + redisEnv},
+		Product: "Redis", Version: "unknown", Addr: addr,
+	}
 	for _, m := range infoVersion.FindAllStringSubmatch(info, -1) {
 		if m[1] == "valkey" { // Valkey also gives the Redis version it is compatible with
 			r.Product, r.Version = "Valkey", m[2]

@@ -24,8 +24,8 @@ type Cluster struct {
 	Version string
 }
 
-// RedisCluster starts three masters that share all slots and returns when each of them says so. They end with the test; args stand on every
-// node's command line.
+// RedisCluster starts three masters that share all slots and returns when each of them says so.
+// They end with the test; args are added to every node's command line.
 func RedisCluster(t testing.TB, args ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{}
@@ -82,11 +82,13 @@ func (c *Cluster) assemble(ctx context.Context, t testing.TB) error {
 func clusterAgrees(ctx context.Context, client *redis.Client) bool {
 	info, err := client.ClusterInfo(ctx).Result()
 	return err == nil && strings.Contains(info, "cluster_state:ok") &&
-		strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(clusterNodes)) && strings.Contains(info, "cluster_slots_ok:"+strconv.Itoa(slots))
+		strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(clusterNodes)) &&
+		strings.Contains(info, "cluster_slots_ok:"+strconv.Itoa(slots))
 }
 
-// MoveSlot hands a slot and its keys to another node, in the steps a resharding takes; clients meet ASK on the way and MOVED afterwards.
-// between, which may be nil, runs when the slot is half way: marked as migrating, its keys still where they were.
+// MoveSlot hands a slot and its keys to another node, in the steps a resharding takes; clients meet
+// ASK on the way and MOVED afterwards. between, which may be nil, runs when the slot is half way:
+// marked as migrating, its keys still where they were.
 func (c *Cluster) MoveSlot(t testing.TB, slot int, to *RedisServer, between func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), topologyWait)

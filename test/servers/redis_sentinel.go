@@ -28,8 +28,9 @@ type Sentinels struct {
 	Version    string
 }
 
-// Sentinel starts a master, its replica and three sentinels, and returns when the replica is in step and the sentinels know it and each
-// other, so that a failover can succeed. args stand on the command lines of master and replica.
+// Sentinel starts a master, its replica and three sentinels, and returns when the replica is in
+// step and the sentinels know it and each other, so that a failover can succeed. args are added
+// to the command lines of master and replica.
 func Sentinel(t testing.TB, args ...string) *Sentinels {
 	t.Helper()
 	master := startRedis(t, append([]string{"--repl-diskless-sync-delay", "0"}, args...)...)
@@ -65,19 +66,22 @@ func startSentinel(name, host, port string) (*Process, string, error) {
 	process, own, err := startOnFreePort("sentinel", func(own int, dir string) (*Process, error) {
 		conf := filepath.Join(dir, "sentinel.conf") // sentinels rewrite it
 		text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %q\nsentinel monitor %[3]s %[4]s %[5]s %[6]d\n"+
-			"sentinel down-after-milliseconds %[3]s 1500\nsentinel failover-timeout %[3]s 5000\n", own, dir, name, host, port, quorum)
+			"sentinel down-after-milliseconds %[3]s 1500\nsentinel failover-timeout %[3]s 5000\n",
+			own, dir, name, host, port, quorum)
 		if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 			return nil, err
 		}
-		return &Process{name: "Redis Sentinel", argv: []string{binary, conf, "--sentinel"}, dir: dir, ready: "+monitor master"}, nil
+		argv := []string{binary, conf, "--sentinel"}
+		return &Process{name: "Redis Sentinel", argv: argv, dir: dir, ready: "+monitor master"}, nil
 	})
 	return process, loopback(own), err
 }
 
 func (s *Sentinels) awaitQuorum(ctx context.Context, t testing.TB) error {
 	s.tune(ctx, 100, 200)
-	// A sentinel that hears nothing of a promotion for four PUBLISH-PERIODs undoes it, and the leader may need a second to notice its own:
-	// the discovery's pace would make failovers undo themselves.
+	// A sentinel that hears nothing of a promotion for four PUBLISH-PERIODs undoes it, and the
+	// leader may need a second to notice its own: the discovery's pace would make failovers undo
+	// themselves.
 	defer s.tune(ctx, 1000, 1000)
 	for _, addr := range s.Addrs {
 		client := sentinelClient(t, addr)
@@ -91,8 +95,9 @@ func (s *Sentinels) awaitQuorum(ctx context.Context, t testing.TB) error {
 	return s.awaitReplica(ctx, t)
 }
 
-// tune sets how often the sentinels greet each other and ask the servers, in milliseconds (by default every 2 and 10 s). Before Redis 7 there
-// is no such command, and everything only takes longer.
+// tune sets how often the sentinels greet each other and ask the servers, in milliseconds (by
+// default every 2 and 10 s). Before Redis 7 there is no such command, and everything only takes
+// longer.
 func (s *Sentinels) tune(ctx context.Context, publish, info int) {
 	for _, addr := range s.Addrs {
 		client := redis.NewClient(&redis.Options{Addr: addr})
@@ -101,13 +106,15 @@ func (s *Sentinels) tune(ctx context.Context, publish, info int) {
 	}
 }
 
-// awaitReplica waits until the master's replica is in step and every sentinel sees it so: before that it would not be promoted.
+// awaitReplica waits until the master's replica is in step and every sentinel sees it so: before
+// that it would not be promoted.
 func (s *Sentinels) awaitReplica(ctx context.Context, t testing.TB) error {
 	for _, addr := range s.Addrs {
 		client := sentinelClient(t, addr)
 		if err := poll(ctx, func() bool {
 			replicas, err := client.Replicas(ctx, s.MasterName).Result()
-			return err == nil && len(replicas) == 1 && replicas[0]["master-link-status"] == "ok" && replicas[0]["flags"] == "slave"
+			return err == nil && len(replicas) == 1 &&
+				replicas[0]["master-link-status"] == "ok" && replicas[0]["flags"] == "slave"
 		}); err != nil {
 			return fmt.Errorf("the replica did not get in step: %w", err)
 		}
@@ -144,8 +151,8 @@ func (s *Sentinels) master(ctx context.Context, t testing.TB) (*RedisServer, err
 	return nil, errors.New("the sentinels name no common master")
 }
 
-// Failover promotes the replica while the master is alive (a switchover) and returns the new master when it takes writes and the old one
-// follows it.
+// Failover promotes the replica while the master is alive (a switchover) and returns the new master
+// when it takes writes and the old one follows it.
 func (s *Sentinels) Failover(t testing.TB) *RedisServer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), topologyWait)
@@ -155,7 +162,8 @@ func (s *Sentinels) Failover(t testing.TB) *RedisServer {
 		t.Fatalf("Redis Sentinel: %v", err)
 	}
 	// A sentinel refuses while the failover before this one is not quite over.
-	if err := poll(ctx, func() bool { return sentinelClient(t, s.Addrs[0]).Failover(ctx, s.MasterName).Err() == nil }); err != nil {
+	begin := func() bool { return sentinelClient(t, s.Addrs[0]).Failover(ctx, s.MasterName).Err() == nil }
+	if err := poll(ctx, begin); err != nil {
 		t.Fatalf("Redis Sentinel: it does not start a failover: %v", err)
 	}
 	promoted := s.AwaitPromotion(t, old)

@@ -52,7 +52,7 @@ func TestRedisWithoutPersistenceForgetsWhenStopped(t *testing.T) {
 	client := r.Client(t)
 	require.NoError(t, client.Set(t.Context(), "k", "v", 0).Err())
 	r.Stop(t)
-	r.Stop(t) // stopping what has ended is no error
+	r.Stop(t) // stopping what has ended is not an error
 	r.Start(t)
 	require.ErrorIs(t, client.Get(t.Context(), "k").Err(), redis.Nil)
 }

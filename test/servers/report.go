@@ -29,7 +29,8 @@ func report(t testing.TB, product, version, addr string) {
 	}
 }
 
-// packageUnderTest is the directory of the package relative to its module: `go test` runs each package in its own directory.
+// packageUnderTest is the directory of the package relative to its module: `go test` runs each
+// package in its own directory.
 func packageUnderTest() string {
 	wd, err := os.Getwd()
 	if err != nil {

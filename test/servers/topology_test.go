@@ -68,13 +68,15 @@ func TestSentinelSwitchesOverAndReplacesAKilledMaster(t *testing.T) {
 
 	second := s.Failover(t)
 	require.NotSame(t, first, second)
-	require.Eventually(t, func() bool { return client.Set(t.Context(), "k", "2", 0).Err() == nil }, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return client.Set(t.Context(), "k", "2", 0).Err() == nil },
+		30*time.Second, 20*time.Millisecond, "the new master should take writes")
 	require.Equal(t, "2", second.Client(t).Get(t.Context(), "k").Val())
-	require.Eventually(t, func() bool { return first.Client(t).Get(t.Context(), "k").Val() == "2" }, 30*time.Second, 20*time.Millisecond,
-		"the old master does not follow the new one")
+	require.Eventually(t, func() bool { return first.Client(t).Get(t.Context(), "k").Val() == "2" },
+		30*time.Second, 20*time.Millisecond, "the old master should follow the new one")
 
 	second.Kill(t)
 	require.Same(t, first, s.AwaitPromotion(t, second))
-	require.Eventually(t, func() bool { return client.Set(t.Context(), "k", "3", 0).Err() == nil }, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return client.Set(t.Context(), "k", "3", 0).Err() == nil },
+		30*time.Second, 20*time.Millisecond, "the promoted master should take writes")
 	require.Equal(t, "3", first.Client(t).Get(t.Context(), "k").Val())
 }

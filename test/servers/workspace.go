@@ -15,17 +15,20 @@ import (
 
 const workspacePrefix = "toolboundary-test-"
 
-// staleAfter keeps the sweep away from directories of a live process that merely cannot be seen from here (another PID namespace, same /tmp).
+// staleAfter keeps the sweep away from directories of a live process that merely cannot be seen
+// from here (another PID namespace, same /tmp).
 const staleAfter = time.Hour
 
-// workspace is the directory that holds everything this test process starts. A shell outside the process waits on a pipe that only this
-// process holds open: the pipe closes however the process ends (return, panic, SIGKILL), and the shell then kills what is left and removes it.
+// workspace is the directory that holds everything this test process starts. A shell outside the
+// process waits on a pipe that only this process holds open: the pipe closes however the process
+// ends (return, panic, SIGKILL), and the shell then kills what is left and removes it.
 type workspace struct {
 	dir  string
 	pipe *os.File // held open for the life of the process
 }
 
-// reaperScript runs with the workspace as $1. Each server's directory holds the id of its process group in the file `pid` while it runs.
+// reaperScript runs with the workspace as $1. Each server's directory holds the id of its process
+// group in the file `pid` while it runs.
 const reaperScript = `trap '' INT TERM HUP; read -r _
 for f in "$1"/*/pid; do [ -f "$f" ] && kill -s KILL -- "-$(cat "$f")" 2>/dev/null; done
 rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }`
@@ -60,7 +63,8 @@ func subdir(name string) (string, error) {
 	return os.MkdirTemp(ws.dir, name+"-")
 }
 
-// sweepStale removes workspaces whose process is gone and whose reaper was killed with it (a container that was torn down).
+// sweepStale removes workspaces whose process is gone and whose reaper was killed with it (a
+// container that was torn down).
 func sweepStale(tmp string, now time.Time) {
 	dirs, err := filepath.Glob(filepath.Join(tmp, workspacePrefix+"*-*"))
 	if err != nil {

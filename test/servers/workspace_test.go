@@ -19,7 +19,8 @@ import (
 
 const victimEnv = "TOOLBOUNDARY_TEST_VICTIM"
 
-// TestVictim is the body of the process that TestNothingOutlivesAKilledTestProcess kills; on its own it proves nothing and does nothing.
+// TestVictim is the body of the process that TestNothingOutlivesAKilledTestProcess kills; on its
+// own it proves nothing and does nothing.
 func TestVictim(t *testing.T) {
 	if os.Getenv(victimEnv) == "" {
 		return
@@ -56,7 +57,8 @@ func TestNothingOutlivesAKilledTestProcess(t *testing.T) {
 	require.NoError(t, victim.Process.Kill())
 	_ = victim.Wait()
 	for i := range pids {
-		require.Eventually(t, func() bool { return gone(pids[i]) }, 20*time.Second, 10*time.Millisecond, "server %d still runs", pids[i])
+		require.Eventually(t, func() bool { return gone(pids[i]) },
+			20*time.Second, 10*time.Millisecond, "server %d still runs", pids[i])
 		require.Eventually(t, func() bool {
 			_, err := os.Stat(filepath.Dir(dirs[i]))
 			return errors.Is(err, os.ErrNotExist)
