@@ -127,7 +127,7 @@ func TestReadAResultAgain(t *testing.T) {
 	s.do(t, "GET", calls+"/a%20b", token, "").fails(t, 400, fault.ToolCallIDInvalid)
 	s.do(t, "GET", calls+"/%2e%2e", token, "").fails(t, 400, fault.ToolCallIDInvalid)
 	s.do(t, "GET", calls+"/call_1", other, "").fails(t, 403, fault.RunMismatch)
-	require.EqualValues(t, 1, s.Find(t, "r2").Usage.Refusals, "a look at another run counts")
+	require.EqualValues(t, 1, s.Find(t, "r2").Usage.Refusals, "an attempt to read another run counts")
 	for _, query := range []string{
 		"", "?", "?id", "?id=", "?id=call_1&id=call_1", "?id=call_1&x=1", "?ID=call_1", "?id=%zz", "?id=a+b", "?id=call_1;x",
 	} {

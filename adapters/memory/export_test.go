@@ -7,15 +7,16 @@ import (
 	"github.com/toolboundary/toolboundary/domain/run"
 )
 
-// Plant replaces a stored value and leaves its expiry.
-func (s *Store) Plant(key invocation.Key, value []byte) {
+// Plant replaces a stored value and leaves its expiry. It reports whether there was one.
+func (s *Store) Plant(key invocation.Key, value []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.runs[key.RunID]
 	if l == nil || l.calls[key.ToolCallID] == nil {
-		panic("plant: there is no record of " + key.ToolCallID + " in the run " + string(key.RunID))
+		return false
 	}
 	l.calls[key.ToolCallID].value = value
+	return true
 }
 
 // Stored returns what is stored under a key, nil when nothing is, and when it expires.

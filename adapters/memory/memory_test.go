@@ -24,9 +24,11 @@ var subject = storetest.Subject{
 		s := memory.New(clock)
 		return storetest.Instance{
 			Store: s, Other: s, Unit: time.Second / 2,
-			Advance:    func(_ kit.T, d time.Duration) { clock.Advance(d) },
-			Now:        func(kit.T) time.Time { return clock.Now() },
-			Plant:      func(_ kit.T, key invocation.Key, value []byte) { s.Plant(key, value) },
+			Advance: func(_ kit.T, d time.Duration) { clock.Advance(d) },
+			Now:     func(kit.T) time.Time { return clock.Now() },
+			Plant: func(t kit.T, key invocation.Key, value []byte) {
+				require.True(t, s.Plant(key, value), "there is no record of %v to replace", key)
+			},
 			Stored:     func(_ kit.T, key invocation.Key) ([]byte, time.Time) { return s.Stored(key) },
 			RunExpires: func(_ kit.T, id run.ID) time.Time { return s.RunExpires(id) },
 		}

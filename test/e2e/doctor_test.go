@@ -16,7 +16,7 @@ import (
 const doctorSchema = `DROP DATABASE IF EXISTS e2e_doctor; CREATE DATABASE e2e_doctor;
 CREATE TABLE e2e_doctor.t (id INT PRIMARY KEY, v TEXT);`
 
-// patient is a configuration that doctor looks at; the zero value is healthy.
+// patient is a configuration that doctor examines.
 type patient struct {
 	address, user, password, redis string
 	more                           string // further keys of the data source

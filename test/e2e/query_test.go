@@ -196,7 +196,7 @@ CREATE VIEW sneaky AS SELECT evil() AS x; CREATE VIEW slow AS SELECT SLEEP(20) A
 // What allowlist grants prints can be executed, every accepted statement of the corpus can be
 // executed under that account, through query, and nothing beside the allowlist can.
 func TestGrantsEnforceTheAllowlist(t *testing.T) {
-	m := servers.MariaDB(t, "--skip-ssl") // schemas of the corpus's own names, so a server of its own
+	m := servers.MariaDB(t, "--skip-ssl") // not the shared one: the corpus fixes the names of the schemas
 	config := corpusOn(t, m)
 	grants := command(t, "", nil,
 		"allowlist", "grants", "--config", config, "--data-source", "shop", "--account", "least")

@@ -17,7 +17,7 @@ import (
 	"github.com/toolboundary/toolboundary/test/servers"
 )
 
-// step is one command of the transcript and what it prints; … stands for anything.
+// step is one command of the transcript and what it prints; … matches anything.
 type step struct{ command, output string }
 
 // transcript returns the commands of a Markdown file's console blocks, and its blocks in YAML.
@@ -42,7 +42,7 @@ func transcript(t testing.TB, text string) (steps []step, yaml []string) {
 	return steps, yaml
 }
 
-// matches compares text with a pattern in which … stands for anything.
+// matches compares text with a pattern in which … matches anything.
 func matches(pattern, text string) bool {
 	parts := strings.Split(regexp.QuoteMeta(strings.TrimSpace(pattern)), "…")
 	return regexp.MustCompile(`(?s)\A` + strings.Join(parts, ".*") + `\z`).MatchString(strings.TrimSpace(text))
