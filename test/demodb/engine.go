@@ -35,14 +35,16 @@ func open(listen, seed string, who account) (*database, error) {
 	editor := accounts.Editor()
 	accounts.AddLockedSuperUser(editor, owner.User, owner.Address, "") // locked: nobody can log in as it
 	editor.Close()
-	session := sql.NewContext(context.Background(), sql.WithSession(memory.NewSession(sql.NewBaseSessionWithClientServer("", owner, 1), provider)))
+	base := sql.NewBaseSessionWithClientServer("", owner, 1)
+	session := sql.NewContext(context.Background(), sql.WithSession(memory.NewSession(base, provider)))
 	if err := load(session, engine, seed); err != nil {
 		return nil, err
 	}
 	if err := grant(session, engine, provider, who); err != nil {
 		return nil, err
 	}
-	// The engine lets every account read and write the machine's files (LOAD_FILE, INTO OUTFILE), in this directory, which does not exist.
+	// The engine lets every account read and write the machine's files (LOAD_FILE, INTO OUTFILE),
+	// in this directory, which does not exist.
 	if err := sql.SystemVariables.AssignValues(map[string]any{"secure_file_priv": "/nonexistent/demodb"}); err != nil {
 		return nil, err
 	}
@@ -93,7 +95,8 @@ func grant(ctx *sql.Context, engine *sqle.Engine, provider *memory.DbProvider, w
 	name := fmt.Sprintf("'%s'@'%%'", quote.Replace(who.user))
 	statements := []string{fmt.Sprintf("CREATE USER %s IDENTIFIED BY '%s'", name, quote.Replace(who.password))}
 	for _, db := range provider.AllDatabases(ctx) {
-		statements = append(statements, fmt.Sprintf("GRANT SELECT ON `%s`.* TO %s", strings.ReplaceAll(db.Name(), "`", "``"), name))
+		schema := strings.ReplaceAll(db.Name(), "`", "``")
+		statements = append(statements, fmt.Sprintf("GRANT SELECT ON `%s`.* TO %s", schema, name))
 	}
 	for _, statement := range statements {
 		if err := execute(ctx, engine, statement); err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// These tests hold GAPS.md to the truth: what it says is honoured is, and what it lists as a gap still is one. A failing gap test is good
-// news: take the line out of GAPS.md, and the exception out of the suites that declare it.
+// These tests hold GAPS.md to the truth: what it says is honoured is, and what it lists as a gap
+// still is one. A failing gap test is good news: take the line out of GAPS.md, and the exception
+// out of the suites that declare it.
 
 func number(err error) int {
 	var refused *mysql.MySQLError
@@ -46,13 +47,15 @@ func session(t *testing.T, db *sql.DB) *sql.Conn {
 
 func TestHonouredPreparedStatementsAndSessionState(t *testing.T) {
 	c := session(t, connect(t, serve(t), reader))
-	require.EqualValues(t, 2, one(t, c, "SELECT COUNT(*) FROM shop.customers WHERE country = ? AND created_at < ?", "GB", "2023-12-31"))
+	require.EqualValues(t, 2, one(t, c,
+		"SELECT COUNT(*) FROM shop.customers WHERE country = ? AND created_at < ?", "GB", "2023-12-31"))
 	require.Equal(t, "x", one(t, c, "SELECT ?", "x"))
 	require.Nil(t, one(t, c, "SELECT ?", nil))
 	require.EqualValues(t, int64(9007199254740993), one(t, c, "SELECT ?", int64(9007199254740993)))
 
 	for _, statement := range []string{
-		"SET SESSION TRANSACTION READ ONLY", "SET time_zone = '+00:00'", "SET SESSION max_execution_time = 500", "SET NAMES utf8mb4",
+		"SET SESSION TRANSACTION READ ONLY", "SET time_zone = '+00:00'", "SET SESSION max_execution_time = 500",
+		"SET NAMES utf8mb4",
 		"SET sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY'",
 	} {
 		_, err := c.ExecContext(t.Context(), statement)
@@ -61,30 +64,38 @@ func TestHonouredPreparedStatementsAndSessionState(t *testing.T) {
 	require.EqualValues(t, 1, one(t, c, "SELECT @@transaction_read_only"))
 	require.Equal(t, "+00:00", one(t, c, "SELECT @@time_zone"))
 	require.EqualValues(t, 500, one(t, c, "SELECT @@max_execution_time"))
-	modes := strings.Split(one(t, c, "SELECT @@sql_mode").(string), ",")
-	require.ElementsMatch(t, []string{"STRICT_TRANS_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION", "ONLY_FULL_GROUP_BY"}, modes)
+	modes, ok := one(t, c, "SELECT @@sql_mode").(string)
+	require.True(t, ok, "sql_mode is not a text")
+	require.ElementsMatch(t, []string{
+		"STRICT_TRANS_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION", "ONLY_FULL_GROUP_BY",
+	}, strings.Split(modes, ","))
 	require.Equal(t, "8.0.31", one(t, c, "SELECT @@version"))
 	require.Equal(t, "Dolt", one(t, c, "SELECT @@version_comment"))
 	require.Positive(t, one(t, c, "SELECT CONNECTION_ID()"))
-	require.Equal(t, "ada lovelace", one(t, c, "SELECT LOWER(name) FROM shop.customers WHERE name = 'ADA LOVELACE'"), "collation of the seed")
+	require.Equal(t, "ada lovelace",
+		one(t, c, "SELECT LOWER(name) FROM shop.customers WHERE name = 'ADA LOVELACE'"), "the seed's collation")
 }
 
 func TestHonouredInformationSchema(t *testing.T) {
 	c := session(t, connect(t, serve(t), reader))
 	require.Equal(t, "int unsigned", one(t, c, `SELECT COLUMN_TYPE FROM information_schema.COLUMNS
 		WHERE TABLE_SCHEMA = 'shop' AND TABLE_NAME = 'customers' AND COLUMN_NAME = 'id'`))
-	require.EqualValues(t, 6, one(t, c, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA IN ('shop', 'archive')"))
-	require.EqualValues(t, 2, one(t, c, "SELECT COUNT(*) FROM information_schema.SCHEMA_PRIVILEGES WHERE PRIVILEGE_TYPE = 'SELECT'"))
+	require.EqualValues(t, 6, one(t, c,
+		"SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA IN ('shop', 'archive')"))
+	require.EqualValues(t, 2, one(t, c,
+		"SELECT COUNT(*) FROM information_schema.SCHEMA_PRIVILEGES WHERE PRIVILEGE_TYPE = 'SELECT'"))
 	require.EqualValues(t, 0, one(t, c, "SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES"))
 }
 
-const slow = "SELECT COUNT(*) FROM shop.order_items a, shop.order_items b, shop.order_items c, shop.order_items d, shop.order_items e"
+const slow = "SELECT COUNT(*) FROM shop.order_items a, shop.order_items b, shop.order_items c, " +
+	"shop.order_items d, shop.order_items e"
 
-// running waits until the process list shows a statement that contains marker and returns its connection's id; 0 when none does in time.
+// running waits until the process list shows, or no longer shows, a statement with the marker.
 func running(t *testing.T, c *sql.Conn, marker string, want bool) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		n := one(t, c, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE CONCAT('%', ?, '%') AND ID <> CONNECTION_ID()", marker)
+		n := one(t, c, "SELECT COUNT(*) FROM information_schema.PROCESSLIST "+
+			"WHERE INFO LIKE CONCAT('%', ?, '%') AND ID <> CONNECTION_ID()", marker)
 		return (n.(int64) > 0) == want
 	}, 30*time.Second, 20*time.Millisecond, "statement running: want %v", want)
 }
@@ -92,7 +103,9 @@ func running(t *testing.T, c *sql.Conn, marker string, want bool) {
 func TestHonouredKillQueryOfOwnStatements(t *testing.T) {
 	db := connect(t, serve(t), reader)
 	watcher, victim := session(t, db), session(t, db)
-	for marker, query := range map[string]string{"sleeper": "SELECT SLEEP(600) /* sleeper */", "cruncher": slow + " /* cruncher */"} {
+	for marker, query := range map[string]string{
+		"sleeper": "SELECT SLEEP(600) /* sleeper */", "cruncher": slow + " /* cruncher */",
+	} {
 		id := one(t, victim, "SELECT CONNECTION_ID()")
 		ended := make(chan error, 1)
 		go func() {
@@ -113,7 +126,8 @@ func TestHonouredKillQueryOfOwnStatements(t *testing.T) {
 }
 
 func TestKillQueryOfOthersIsRefused(t *testing.T) {
-	addr := serve(t, "--seed", seedFile(t, "CREATE DATABASE a; CREATE USER 'other'@'%' IDENTIFIED BY 'o'; GRANT SELECT ON a.* TO 'other'@'%';"))
+	addr := serve(t, "--seed", seedFile(t, "CREATE DATABASE a; "+
+		"CREATE USER 'other'@'%' IDENTIFIED BY 'o'; GRANT SELECT ON a.* TO 'other'@'%';"))
 	mine, theirs := session(t, connect(t, addr, reader)), session(t, connect(t, addr, account{"other", "o"}))
 	_, err := theirs.ExecContext(t.Context(), fmt.Sprintf("KILL QUERY %d", one(t, mine, "SELECT CONNECTION_ID()")))
 	require.Equal(t, notOwnerOfThread, number(err))

@@ -19,15 +19,17 @@ const (
 	generalErrorState = "HY000"
 )
 
-// killer adds what the engine lacks of KILL QUERY: on a MySQL server every account may stop its own statements, here only one with SUPER
-// may, and a reading account must not have that.
+// killer adds what the engine lacks of KILL QUERY: on a MySQL server every account may stop its own
+// statements, here only one with SUPER may, and a reading account must not have that.
 type killer struct {
 	*server.Handler
 	engine   *sqle.Engine
 	sessions *server.SessionManager
 }
 
-func withKill(engine *sqle.Engine, sessions *server.SessionManager, h mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
+func withKill(
+	engine *sqle.Engine, sessions *server.SessionManager, h mysql.Handler,
+) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
 	if inner, ok := h.(*server.Handler); ok {
 		h = killer{Handler: inner, engine: engine, sessions: sessions}
 	}

@@ -1,8 +1,10 @@
-// Command demodb is the demo's database: an embedded MySQL-compatible engine in memory, on loopback, filled from an SQL file.
+// Command demodb is the demo's database: an embedded MySQL-compatible engine in memory, on
+// loopback, filled from an SQL file.
 //
-// It prints its address as one line on standard output when it takes connections, and ends on SIGTERM, SIGINT or, with --stdin-eof, when its
-// standard input ends. It has one account, from DEMO_DB_USER and DEMO_DB_PASSWORD, which may read the seeded databases and nothing else.
-// What it does differently from a MySQL server stands in GAPS.md; it is no place for data that matters.
+// It prints its address as one line on standard output when it takes connections, and ends on
+// SIGTERM, SIGINT or, with --stdin-eof, when its standard input ends. It has one account, from
+// DEMO_DB_USER and DEMO_DB_PASSWORD, which may read the seeded databases and nothing else. What it
+// does differently from a MySQL server is in GAPS.md. Data that matters does not belong in it.
 package main
 
 import (

@@ -75,17 +75,19 @@ func seedFile(t *testing.T, text string) string {
 func TestEmbeddedShopIsConsistent(t *testing.T) {
 	db := connect(t, serve(t), reader)
 	for query, want := range map[string]int{
-		"SELECT COUNT(*) FROM shop.customers": 24,
-		"SELECT COUNT(*) FROM shop.products":  16,
-		"SELECT COUNT(*) FROM shop.orders":    44,
-		"SELECT COUNT(*) FROM archive.orders": 22,
-		"SELECT COUNT(*) FROM shop.orders o LEFT JOIN shop.customers c ON c.id = o.customer_id WHERE c.id IS NULL":                                                                                0,
-		"SELECT COUNT(*) FROM shop.order_items i LEFT JOIN shop.orders o ON o.id = i.order_id WHERE o.id IS NULL":                                                                                 0,
-		"SELECT COUNT(*) FROM shop.order_items i LEFT JOIN shop.products p ON p.sku = i.sku WHERE p.sku IS NULL":                                                                                  0,
-		"SELECT COUNT(*) FROM (SELECT o.id FROM shop.orders o JOIN shop.order_items i ON i.order_id = o.id GROUP BY o.id, o.total HAVING ABS(SUM(i.qty * i.unit_price) - o.total) > 0.001) wrong": 0,
+		"shop.customers": 24,
+		"shop.products":  16,
+		"shop.orders":    44,
+		"archive.orders": 22,
+
+		"shop.orders o LEFT JOIN shop.customers c ON c.id = o.customer_id WHERE c.id IS NULL": 0,
+		"shop.order_items i LEFT JOIN shop.orders o ON o.id = i.order_id WHERE o.id IS NULL":  0,
+		"shop.order_items i LEFT JOIN shop.products p ON p.sku = i.sku WHERE p.sku IS NULL":   0,
+		`(SELECT o.id FROM shop.orders o JOIN shop.order_items i ON i.order_id = o.id
+			GROUP BY o.id, o.total HAVING ABS(SUM(i.qty * i.unit_price) - o.total) > 0.001) wrong`: 0,
 	} {
 		var got int
-		require.NoError(t, db.QueryRow(query).Scan(&got), query)
+		require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM "+query).Scan(&got), query)
 		require.Equal(t, want, got, query)
 	}
 }
@@ -102,9 +104,11 @@ func TestTheAccountReadsAndNothingElse(t *testing.T) {
 	db := connect(t, serve(t), reader)
 	secret := seedFile(t, "a file of this machine")
 	for _, statement := range []string{
-		"INSERT INTO shop.api_keys VALUES ('a', 'b')", "UPDATE shop.customers SET vip = 1", "DELETE FROM shop.orders", "DROP TABLE shop.orders",
-		"CREATE TABLE shop.mine (id INT PRIMARY KEY)", "CREATE DATABASE mine", "SELECT user FROM mysql.user", "CREATE USER u IDENTIFIED BY 'p'",
-		"GRANT ALL ON *.* TO '" + reader.user + "'@'%'", "SET GLOBAL secure_file_priv = ''", "SET SESSION secure_file_priv = ''",
+		"INSERT INTO shop.api_keys VALUES ('a', 'b')", "UPDATE shop.customers SET vip = 1",
+		"DELETE FROM shop.orders", "DROP TABLE shop.orders", "CREATE TABLE shop.mine (id INT PRIMARY KEY)",
+		"CREATE DATABASE mine", "SELECT user FROM mysql.user", "CREATE USER u IDENTIFIED BY 'p'",
+		"GRANT ALL ON *.* TO '" + reader.user + "'@'%'",
+		"SET GLOBAL secure_file_priv = ''", "SET SESSION secure_file_priv = ''",
 		"SELECT 'x' INTO OUTFILE '" + secret + ".out'", "LOAD DATA INFILE '" + secret + "' INTO TABLE shop.api_keys",
 	} {
 		_, err := db.Exec(statement)
@@ -120,7 +124,8 @@ func TestAnotherSeedGivesOtherRows(t *testing.T) {
 	changed := strings.Replace(embedded, "Ada Lovelace", "Ada Byron", 1)
 	require.NotEqual(t, embedded, changed)
 	var name string
-	require.NoError(t, connect(t, serve(t, "--seed", seedFile(t, changed)), reader).QueryRow("SELECT name FROM shop.customers WHERE id = 1").Scan(&name))
+	db := connect(t, serve(t, "--seed", seedFile(t, changed)), reader)
+	require.NoError(t, db.QueryRow("SELECT name FROM shop.customers WHERE id = 1").Scan(&name))
 	require.Equal(t, "Ada Byron", name)
 }
 
@@ -136,10 +141,17 @@ func TestABrokenSeedNamesItsStatement(t *testing.T) {
 }
 
 func TestSeedTakesCommentsAndSemicolonsInText(t *testing.T) {
-	addr := serve(t, "--seed", seedFile(t, "-- first\nCREATE DATABASE a;\n/* two; */ CREATE TABLE a.t (v VARCHAR(20) PRIMARY KEY);\n\n"+
-		"INSERT INTO a.t VALUES ('x;y'), ('it''s'); # last\n\n-- end\n"))
+	addr := serve(t, "--seed", seedFile(t, `-- first
+CREATE DATABASE a;
+/* two; */ CREATE TABLE a.t (v VARCHAR(20) PRIMARY KEY);
+
+INSERT INTO a.t VALUES ('x;y'), ('it''s'); # last
+
+-- end
+`))
 	var n int
-	require.NoError(t, connect(t, addr, reader).QueryRow("SELECT COUNT(*) FROM a.t WHERE v = 'x;y' OR v = 'it''s'").Scan(&n))
+	db := connect(t, addr, reader)
+	require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM a.t WHERE v = 'x;y' OR v = 'it''s'").Scan(&n))
 	require.Equal(t, 2, n)
 }
 

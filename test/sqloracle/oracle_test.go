@@ -22,8 +22,9 @@ import (
 	"github.com/toolboundary/toolboundary/test/servers"
 )
 
-// Errors of the server with which an original may fail although what the guard printed runs: an alias of an aggregate inside an expression of
-// ORDER BY, and names that only private aliases tell apart.
+// Errors of the server with which an original may fail although what the guard printed runs: an
+// alias of an aggregate inside an expression of ORDER BY, and names that only private aliases tell
+// apart.
 const (
 	errAmbiguous        = 1052
 	errAliasOfAggregate = 1247
@@ -53,7 +54,8 @@ type finding struct {
 	problem   string
 }
 
-// try judges a statement and, when it is accepted, compares what the servers make of it. args are the parameters of the original.
+// try judges a statement and, when it is accepted, compares what the servers make of it. args are
+// the parameters of the original.
 func (o *oracle) try(t *testing.T, text string, raw []json.RawMessage, args []any, how order) finding {
 	params, err := sqlguard.ParamsFromJSON(raw)
 	require.NoError(t, err)
@@ -110,7 +112,8 @@ func difference(want, got []string, how order) string {
 	}
 	for i := range max(len(want), len(got)) {
 		if i >= len(want) || i >= len(got) || want[i] != got[i] {
-			return fmt.Sprintf("rows differ: %d and %d; row %d is %.300s and %.300s", len(want), len(got), i, at(want, i), at(got, i))
+			return fmt.Sprintf("rows differ: %d and %d; row %d is %.300s and %.300s",
+				len(want), len(got), i, at(want, i), at(got, i))
 		}
 	}
 	return ""
@@ -168,15 +171,19 @@ func TestOracleS33S40(t *testing.T) {
 // provesDenials makes sure that a leak would be seen: the account is refused what is not allowlisted.
 func (o *oracle) provesDenials(t *testing.T) {
 	for text, want := range map[string]int{
-		"SELECT ssn FROM customers": errColumnDenied, "SELECT id FROM customers WHERE ssn = 1": errColumnDenied, "SELECT COUNT(*) FROM secrets": errAccessDenied,
-		"SELECT id FROM customers ORDER BY password_hash": errColumnDenied, "SELECT shop.lower('api_key')": errRoutineDenied,
+		"SELECT ssn FROM customers":                       errColumnDenied,
+		"SELECT id FROM customers WHERE ssn = 1":          errColumnDenied,
+		"SELECT COUNT(*) FROM secrets":                    errAccessDenied,
+		"SELECT id FROM customers ORDER BY password_hash": errColumnDenied,
+		"SELECT shop.lower('api_key')":                    errRoutineDenied,
 	} {
 		_, err := rows(t.Context(), o.least, text, nil)
 		require.Equal(t, want, number(err), "%s: %v", text, err)
 	}
 }
 
-// file tries every statement of a corpus file. Those that the file calls accepted must run and give rows alike; others are tried when accepted.
+// file tries every statement of a corpus file. Those that the file calls accepted must run and give
+// rows alike; others are tried when accepted.
 func (o *oracle) file(t *testing.T, name string) {
 	content, err := os.ReadFile(data + name)
 	require.NoError(t, err)
@@ -206,17 +213,20 @@ func (o *oracle) file(t *testing.T, name string) {
 	t.Logf("%d statements accepted and run", accepted)
 }
 
-// byteOrder makes texts equal only when they are the same: which of 'paid' and 'PAID' a group shows would be the server's choice.
+// byteOrder makes texts equal only when they are the same: which of 'paid' and 'PAID' a group shows
+// would be the server's choice.
 func (o *oracle) byteOrder(t *testing.T) {
 	for _, s := range []*servers.MySQL{o.paredServer, o.fullServer} {
 		for _, table := range policy().Tables {
 			name := "`" + table.Schema + "`.`" + table.Name + "`"
-			s.Load(t, "ALTER TABLE "+name+" CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; ANALYZE TABLE "+name+" PERSISTENT FOR ALL;")
+			s.Load(t, "ALTER TABLE "+name+" CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; "+
+				"ANALYZE TABLE "+name+" PERSISTENT FOR ALL;")
 		}
 	}
 }
 
-// generated tries generated statements, on several pairs of sessions at once; which statements those are does not depend on how many.
+// generated tries generated statements, on several pairs of sessions at once; which statements
+// those are does not depend on how many.
 func (o *oracle) generated(t *testing.T) {
 	statements, seed := setting(t, "TOOLBOUNDARY_FUZZ_STATEMENTS", 3000), setting(t, "TOOLBOUNDARY_FUZZ_SEED", 7)
 	const shards = 4

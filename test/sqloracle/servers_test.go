@@ -95,7 +95,8 @@ func grants() []string {
 	return out
 }
 
-// session is one connection with the settings of a data source's connection, and the clock stopped so that NOW() is the same everywhere.
+// session is one connection with the settings of a data source's connection, and the clock stopped
+// so that NOW() is the same everywhere.
 func session(t *testing.T, addr, user, password string) *sql.Conn {
 	t.Helper()
 	c := mysql.NewConfig()
@@ -119,7 +120,8 @@ func session(t *testing.T, addr, user, password string) *sql.Conn {
 	return conn
 }
 
-// rows runs a prepared statement (the binary protocol, whether there are parameters or not) and returns each row as one string.
+// rows runs a prepared statement (the binary protocol, whether there are parameters or not) and
+// returns each row as one string.
 func rows(ctx context.Context, conn *sql.Conn, text string, args []any) ([]string, error) {
 	stmt, err := conn.PrepareContext(ctx, text)
 	if err != nil {
