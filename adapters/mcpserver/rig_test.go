@@ -164,7 +164,7 @@ func (r reply) requireResult(t *testing.T) result {
 func (r reply) answered(t *testing.T) result {
 	t.Helper()
 	res := r.requireResult(t)
-	require.False(t, res.IsError, r.text)
+	require.False(t, res.IsError, "the result should not be an error: %s", r.text)
 	return res
 }
 
@@ -173,7 +173,7 @@ func (r reply) answered(t *testing.T) result {
 func (r reply) failed(t *testing.T, code fault.Code, why ...string) failure {
 	t.Helper()
 	res := r.requireResult(t)
-	require.True(t, res.IsError, r.text)
+	require.True(t, res.IsError, "the result should be an error: %s", r.text)
 	require.NotNil(t, res.StructuredContent.Error, r.text)
 	require.Equal(t, string(code), res.StructuredContent.Error.Code, strings.Join(append(why, r.text), ": "))
 	return *res.StructuredContent.Error

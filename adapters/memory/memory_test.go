@@ -60,8 +60,8 @@ func TestExpiredMemoryIsReleased(t *testing.T) {
 		clock.Advance(30 * time.Second)
 	}
 	runs, records := s.Size()
-	require.LessOrEqual(t, runs, 2*(1+1+15)+2, "two a minute, each kept for TTL, record TTL and grace")
-	require.LessOrEqual(t, records, 4)
+	require.LessOrEqual(t, runs, 2*(1+1+15)+2, "runs in memory: two a minute, each for TTL, record TTL and grace")
+	require.LessOrEqual(t, records, 4, "records in memory: two a minute, each for the record TTL")
 }
 
 func TestStoreMachine(t *testing.T) { storetest.Machine(t, subject) }
