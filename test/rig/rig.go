@@ -108,7 +108,7 @@ func (g *Rig) Cancel(t kit.T, id run.ID) {
 	require.NoError(t, err)
 }
 
-// Find returns the run as the store keeps it.
+// Find returns the run as the store keeps it, also while the store is down.
 func (g *Rig) Find(t kit.T, id run.ID) run.Run {
 	t.Helper()
 	r, err := g.Store.Store.Find(context.Background(), id)
@@ -116,10 +116,11 @@ func (g *Rig) Find(t kit.T, id run.ID) run.Run {
 	return r
 }
 
-// Record returns the canonical record as the store keeps it, and whether there is one.
+// Record returns the canonical record as the store keeps it, also while the store is down, and
+// whether there is one.
 func (g *Rig) Record(t kit.T, id run.ID, toolCallID string) (invocation.Record, bool) {
 	t.Helper()
-	found, err := g.Store.Load(context.Background(), id, ports.Whole, toolCallID)
+	found, err := g.Store.Store.Load(context.Background(), id, ports.Whole, toolCallID)
 	require.NoError(t, err)
 	f, ok := found[toolCallID]
 	require.Nil(t, f.Fault, "the record of %s in %s is not readable", toolCallID, id)
