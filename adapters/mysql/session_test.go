@@ -94,10 +94,8 @@ func TestABoundEndsWithItsStatement(t *testing.T) {
 
 // What the server says of a statement that the guard accepts.
 func TestS23_ServerErrorsBecomeReasons(t *testing.T) {
-	r := newRig(t, shop(t), func(s *mysql.Source, _ *mysql.Options) { s.SQLModeExtra = []string{"ONLY_FULL_GROUP_BY"} })
+	r := newRig(t, shop(t))
 	for sql, reason := range map[string]string{
-		"SELECT status, COUNT(*) FROM orders GROUP BY customer_id":          "NOT_GROUPED",
-		"SELECT id FROM orders WHERE SUM(total) > 1":                        "AGGREGATE_MISPLACED",
 		"SELECT 18446744073709551615 * id FROM orders":                      "OUT_OF_RANGE",
 		"SELECT CONCAT(l1, v) FROM odd WHERE l1 = CAST(v AS CHAR)":          "",
 		"SELECT k FROM secrets":                                             "POLICY_MISMATCH",

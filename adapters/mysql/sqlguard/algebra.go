@@ -49,6 +49,8 @@ type orderItem struct {
 // relation is a source or a join.
 type relation interface {
 	print(p *printer)
+	// conditions calls visit for each ON, from the inside out.
+	conditions(visit func(expr))
 }
 
 type sourceRef struct{ index int }
@@ -57,6 +59,16 @@ type join struct {
 	left        bool // LEFT JOIN, else JOIN
 	first, then relation
 	on          expr
+}
+
+func (sourceRef) conditions(func(expr)) {}
+
+func (x *join) conditions(visit func(expr)) {
+	x.first.conditions(visit)
+	x.then.conditions(visit)
+	if x.on != nil {
+		visit(x.on)
+	}
 }
 
 // expr is a scalar expression. What a node does stands in its methods, so that a node that lacks
@@ -197,11 +209,11 @@ func walk(e expr, visit func(expr)) {
 	}
 }
 
-// hasAggregate reports whether e contains COUNT, SUM, …
-func hasAggregate(e expr) bool {
+// has reports whether there is a node of the kind in e.
+func has[kind expr](e expr) bool {
 	found := false
 	walk(e, func(x expr) {
-		if _, ok := x.(*aggregate); ok {
+		if _, ok := x.(kind); ok {
 			found = true
 		}
 	})

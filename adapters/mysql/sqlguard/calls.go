@@ -238,7 +238,7 @@ func castType(n *ast.FuncCastExpr) string {
 		}
 		return "SIGNED"
 	case mysql.TypeNewDecimal:
-		if length < 0 || length > 65 || digits < 0 || digits > 38 {
+		if length < 0 || length > 65 || digits < 0 || digits > min(length, 38) {
 			return ""
 		}
 		return "DECIMAL(" + strconv.Itoa(length) + "," + strconv.Itoa(digits) + ")"
@@ -276,6 +276,7 @@ func (t *translator) aggregate(n *ast.AggregateFuncExpr) expr {
 	t.named = true
 	upper := upperASCII(n.F)
 	f := t.guard.functions[upper]
+	t.misplaced(upper)
 	t.aggregates++
 	defer func() { t.aggregates-- }()
 	if f == nil || f.shape != shapeAggregate || n.Order != nil {
@@ -295,6 +296,18 @@ func (t *translator) aggregate(n *ast.AggregateFuncExpr) expr {
 		a.args = t.exprs(n.Args)
 	}
 	return a
+}
+
+// misplaced refuses an aggregate where none can be.
+func (t *translator) misplaced(name string) {
+	switch {
+	case t.aggregates > 0:
+		t.rep.add(rankNotGrouped, "an aggregate inside an aggregate is refused: take one of the two away, or send two queries")
+	case t.clause == inWhere, t.clause == inOn:
+		t.rep.add(rankNotGrouped, "%s cannot be used in WHERE or ON: move the condition to HAVING", show(name))
+	case t.clause == inGroup:
+		t.rep.add(rankNotGrouped, "%s cannot be grouped by: group by a column", show(name))
+	}
 }
 
 // isCountStar tells COUNT(*), for which the parser makes up a 1 that is nowhere in the text, from COUNT(1).

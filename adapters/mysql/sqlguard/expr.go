@@ -37,7 +37,7 @@ func (t *translator) node(n ast.ExprNode) expr {
 	case *driver.ValueExpr:
 		return t.literal(n)
 	case *driver.ParamMarkerExpr:
-		return t.marker(n)
+		return t.value(t.marker(n))
 	case *ast.BinaryOperationExpr:
 		return t.binary(n)
 	case *ast.UnaryOperationExpr:
@@ -130,6 +130,7 @@ func (t *translator) literal(n *driver.ValueExpr) expr {
 	case driver.KindUint64:
 		return numberLiteral(strconv.FormatUint(n.GetUint64(), 10))
 	case driver.KindString:
+		t.quotedName(n)
 		return stringLiteral(n.GetString())
 	case driver.KindMysqlDecimal, driver.KindFloat64, driver.KindBinaryLiteral:
 		if text := t.lex.spelling(n.OriginTextPosition()); spellsKind(text, n.Kind()) {
@@ -268,6 +269,14 @@ func (t *translator) binary(n *ast.BinaryOperationExpr) expr {
 		t.rep.add(rankNode, "the operator %s is refused", n.Op.String())
 	}
 	return &binary{op, t.operand(n.L), t.operand(n.R)}
+}
+
+func isComparison(op string) bool {
+	switch op {
+	case "=", "<>", "<", "<=", ">", ">=":
+		return true
+	}
+	return false
 }
 
 // chain translates a run of the same of AND and OR, which the parser nests to the left, into one node: fifty ORs are not fifty levels deep.

@@ -50,7 +50,7 @@ func TestGeneratedS30S33(t *testing.T) {
 // requireFixedPoint proves that what was printed is accepted again and printed the same.
 func requireFixedPoint(t testing.TB, g *sqlguard.Guard, plan *sqlguard.Plan) {
 	t.Helper()
-	again, err := g.Prepare(plan.SQL, make([]sqlguard.Param, len(plan.Args)))
+	again, err := g.Prepare(plan.SQL, bind(t, plan.Args))
 	require.NoError(t, err, plan.SQL)
 	require.Equal(t, plan.SQL, again.SQL)
 	require.Equal(t, plan.Tables, again.Tables)

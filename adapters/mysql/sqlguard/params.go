@@ -10,8 +10,9 @@ import (
 
 // Param is one value for a placeholder: NULL, a boolean, a string or a number. The zero Param is NULL.
 type Param struct {
-	value any // nil, bool, string, int64, uint64 or float64: what the driver is given
-	count bool
+	value  any // nil, bool, string, int64, uint64 or float64: what the driver is given
+	count  bool
+	number bool // value is a number, also where it is a string
 }
 
 // StringParam is a text value.
@@ -23,8 +24,9 @@ func BoolParam(b bool) Param { return Param{value: b} }
 // IntParam is an integer.
 func IntParam(i int64) Param { return Param{value: i, count: i >= 0} }
 
-// NumberParam reads a number as JSON writes it. Integers stay exact: within 64 bits they are bound as integers, beyond as their digits.
-// A fraction is bound as a double when that keeps its decimal value (15 significant digits), else as its digits.
+// NumberParam reads a number as JSON writes it. Integers stay exact: within 64 bits they are bound as integers.
+// A fraction is bound as a double when that keeps its decimal value (15 significant digits). Beyond, a number is
+// written into the statement as a literal: bound as a text it would be compared as one.
 func NumberParam(text string) (Param, error) {
 	digits := 0
 	for i := range len(text) {
@@ -48,7 +50,7 @@ func NumberParam(text string) (Param, error) {
 	if strings.ContainsAny(text, "eE") || digits <= 15 {
 		return Param{value: f}, nil
 	}
-	return Param{value: text}, nil
+	return Param{value: text, number: true}, nil
 }
 
 func integerParam(text string) Param {
@@ -58,7 +60,7 @@ func integerParam(text string) Param {
 	if u, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return Param{value: u, count: true}
 	}
-	return Param{value: text}
+	return Param{value: text, number: true}
 }
 
 // ParamsFromJSON reads the elements of a JSON array of strings, numbers, booleans and nulls. The error is a *Rejection.
@@ -92,6 +94,13 @@ func ParamFromJSON(raw json.RawMessage) (Param, error) {
 		return NumberParam(text)
 	}
 	return Param{}, &Rejection{ReasonParamType, "parameters may be strings, numbers, booleans and null only"}
+}
+
+// digits is the number of a parameter that the driver would have to bind as a text, in which a server sees a text to
+// compare with texts: a number beyond 64 bits or of more digits than a double keeps.
+func (p Param) digits() (string, bool) {
+	text, ok := p.value.(string)
+	return text, ok && p.number
 }
 
 // rowCount is the value as a LIMIT or OFFSET: a non-negative integer that fits 64 bits.

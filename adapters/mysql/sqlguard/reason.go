@@ -36,6 +36,9 @@ const (
 	ReasonUnknownColumn   Reason = "UNKNOWN_COLUMN"
 	ReasonAmbiguousColumn Reason = "AMBIGUOUS_COLUMN"
 	ReasonSensitive       Reason = "SENSITIVE"
+	ReasonQuotedName      Reason = "QUOTED_NAME"
+	ReasonNullComparison  Reason = "NULL_COMPARISON"
+	ReasonNotGrouped      Reason = "NOT_GROUPED"
 	ReasonParamCount      Reason = "PARAM_COUNT"
 	ReasonParamType       Reason = "PARAM_TYPE"
 )
@@ -80,6 +83,9 @@ const (
 	rankColumn
 	rankAmbiguous
 	rankSensitive
+	rankQuotedName
+	rankNull
+	rankNotGrouped
 	rankParamCount
 	rankBoundLimit
 )
@@ -92,7 +98,8 @@ func (k rank) reason() Reason {
 		rankWildcard: ReasonWildcard, rankJoin: ReasonUnsupportedJoin, rankSubquery: ReasonSubquery, rankNode: ReasonUnsupportedNode,
 		rankFunction: ReasonFunction, rankMetadata: ReasonMetadata, rankVariable: ReasonVariable, rankSchema: ReasonUnknownSchema,
 		rankTable: ReasonUnknownTable, rankDuplicate: ReasonDuplicateAlias, rankAlias: ReasonUnknownAlias, rankColumn: ReasonUnknownColumn,
-		rankAmbiguous: ReasonAmbiguousColumn, rankSensitive: ReasonSensitive, rankParamCount: ReasonParamCount, rankBoundLimit: ReasonLimit,
+		rankAmbiguous: ReasonAmbiguousColumn, rankSensitive: ReasonSensitive, rankQuotedName: ReasonQuotedName,
+		rankNull: ReasonNullComparison, rankNotGrouped: ReasonNotGrouped, rankParamCount: ReasonParamCount, rankBoundLimit: ReasonLimit,
 	}[k]
 }
 

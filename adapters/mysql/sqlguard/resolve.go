@@ -1,9 +1,11 @@
 package sqlguard
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	driver "github.com/pingcap/tidb/pkg/parser/test_driver"
 )
 
 // column resolves a name that was used as a value. The rules are MySQL's, applied to the allowlist alone: nothing outside it can capture a name,
@@ -114,7 +116,7 @@ func (t *translator) aliased(name string) expr {
 		t.sensitive(show(name))
 		return nullLiteral{}
 	}
-	if count > 1 {
+	if count > 1 || t.clause != inOrder && t.aggregates == 0 && t.clashes(at, name) {
 		return t.sharedAlias(name)
 	}
 	columns := t.columnsNamed(name)
@@ -140,26 +142,28 @@ func (t *translator) sharedAlias(name string) expr {
 }
 
 // alias refers to an output column by its private name. Where the server would not take that (an
-// alias of an aggregate, inside an expression of ORDER BY or inside another aggregate) the aliased
-// expression itself stands in.
+// alias of an aggregate, inside an expression of ORDER BY) the aliased expression itself stands in.
 func (t *translator) alias(at int) expr {
 	e := t.stmt.fields[at].expr
 	if t.isSensitive(e) {
 		t.sensitive(t.describe(e))
 	}
-	if (t.aggregates > 0 || t.clause != inHaving && !t.bare) && t.aggregated(at) {
+	if (t.aggregates > 0 || t.clause == inGroup) && t.stmt.fieldAggregated(at) {
+		t.misplaced(t.stmt.fields[at].alias)
+	}
+	if t.clause == inOrder && !t.bare && t.stmt.fieldAggregated(at) {
 		return e
 	}
 	return aliasRef{at}
 }
 
-// aggregated reports whether an output column holds an aggregate. A statement may refer to one
+// fieldAggregated reports whether an output column holds an aggregate. A statement may refer to one
 // column thousands of times, so each is looked through once.
-func (t *translator) aggregated(at int) bool {
-	f := &t.stmt.fields[at]
+func (s *statement) fieldAggregated(at int) bool {
+	f := &s.fields[at]
 	if f.aggregate == unknown {
 		f.aggregate = absent
-		if hasAggregate(f.expr) {
+		if has[*aggregate](f.expr) {
 			f.aggregate = present
 		}
 	}
@@ -308,4 +312,27 @@ func (t *translator) nearColumns(qualifier, name string) string {
 func (t *translator) availableColumns() string {
 	list := t.nearColumns("", "")
 	return list
+}
+
+// quotedName refuses a text in double quotes that is the name of a column or alias that can be used here. To the server
+// it is a text; who learnt SQL elsewhere means the column, and would take the text for its value.
+func (t *translator) quotedName(n *driver.ValueExpr) {
+	text, at := n.GetString(), n.OriginTextPosition()
+	if at >= len(t.lex.src) || t.lex.src[at] != '"' {
+		return
+	}
+	known := t.clause >= inGroup && slices.ContainsFunc(t.stmt.fields, func(f field) bool { return sameName(f.alias, text) })
+	for _, s := range t.stmt.sources[t.low:t.high] {
+		if s.table != nil && !known {
+			_, known = s.find(text)
+		}
+	}
+	if known && text != "" {
+		k := rankQuotedName
+		if t.bareText { // what positions and constants are refused with
+			k = rankNode
+		}
+		name := show(text)
+		t.rep.add(k, `"%s" is a text, not the column: write %s without quotes or in backquotes, or '%s' if the text is meant`, name, name, name)
+	}
 }

@@ -30,6 +30,7 @@ type translator struct {
 
 	clause     clause
 	bare       bool // the item of GROUP BY or ORDER BY is nothing but the name being resolved
+	bareText   bool // the item of GROUP BY or ORDER BY is nothing but a literal
 	named      bool // a column, an alias or an aggregate was met in the item
 	whole      bool // the name being resolved is a whole item of the select list
 	aggregates int  // enclosing aggregates
@@ -88,6 +89,8 @@ func (t *translator) selectStmt(n *ast.SelectStmt) {
 	t.limit(n.Limit)
 	if t.rep.rank == 0 {
 		t.allMarkersMet()
+		t.checkNulls()
+		t.checkGrouping()
 	}
 }
 
@@ -215,11 +218,12 @@ func (t *translator) item(where string, n ast.ExprNode) expr {
 		inner = p.Expr
 	}
 	_, t.bare = inner.(*ast.ColumnNameExpr)
+	_, t.bareText = inner.(*driver.ValueExpr)
 	var e expr = nullLiteral{}
 	if _, ordinal := inner.(*ast.PositionExpr); !ordinal {
 		e = t.expr(n)
 	}
-	t.bare = false
+	t.bare, t.bareText = false, false
 	if !t.named && t.rep.count == before {
 		t.rep.add(rankNode, "%s needs a column or an alias: positions, placeholders and constants are refused", where)
 	}
@@ -234,7 +238,12 @@ func (t *translator) limit(n *ast.Limit) {
 		return
 	}
 	if n.Count != nil {
-		t.stmt.limit = min(t.rowCount("LIMIT", n.Count), most)
+		before := t.rep.count
+		count := t.rowCount("LIMIT", n.Count)
+		if count == 0 && t.rep.count == before {
+			t.rep.add(rankBoundLimit, "LIMIT 0 asks for no row: leave it out or ask for one at least")
+		}
+		t.stmt.limit = min(count, most)
 	}
 	if n.Offset != nil {
 		t.stmt.offset, t.stmt.hasOffset = t.rowCount("OFFSET", n.Offset), true
@@ -280,6 +289,21 @@ func (t *translator) marker(n *driver.ParamMarkerExpr) marker {
 		return marker{int(t.printed[at])}
 	}
 	return marker{at}
+}
+
+// value is the placeholder, or the number in its place that cannot be bound as one.
+func (t *translator) value(m marker) expr {
+	if t.printed != nil || m.param >= len(t.params) {
+		return m
+	}
+	text, ok := t.params[m.param].digits()
+	switch {
+	case !ok:
+		return m
+	case text[0] == '-':
+		return &unary{"-", numberLiteral(text[1:])}
+	}
+	return numberLiteral(text)
 }
 
 // allMarkersMet refuses a statement of which the parser dropped a placeholder.

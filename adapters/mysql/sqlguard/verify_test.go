@@ -14,9 +14,9 @@ import (
 func TestVerifySeesEveryDifference(t *testing.T) {
 	g := shop(t)
 	const sql = `SELECT DISTINCT c.name AS n, TRIM(LEADING ? FROM o.note) AS t, MAX(o.total) AS m, COUNT(*), CASE o.status WHEN 'a\\' THEN 1.5 ELSE NULL END AS k,
-		CAST(o.id AS CHAR(3)), DATE_ADD(o.placed_at, INTERVAL ? DAY), TIMESTAMPDIFF(HOUR, o.placed_at, NOW(3)), x'41', TRUE FROM customers c LEFT JOIN orders o ON o.customer_id = c.id
+		CAST(o.id AS CHAR(3)), DATE_ADD(o.placed_at, INTERVAL ? DAY), TIMESTAMPDIFF(HOUR, o.placed_at, NOW(3)), x'41', TRUE, c.id FROM customers c LEFT JOIN orders o ON o.customer_id = c.id
 		WHERE c.id BETWEEN 1 AND 2 AND o.id NOT IN (3, 4) AND o.note LIKE 'a' ESCAPE '!' AND o.total IS NOT NULL AND NOT o.id <=> -5
-		GROUP BY c.id, n HAVING m > 6 ORDER BY n DESC, ABS(c.id) LIMIT 7 OFFSET 8`
+		GROUP BY c.id, n, o.note, o.status, o.id, o.placed_at HAVING m > 6 ORDER BY n DESC, ABS(c.id) LIMIT 7 OFFSET 8`
 	params := []sqlguard.Param{sqlguard.StringParam("x"), sqlguard.IntParam(1)}
 	plan, err := g.Prepare(sql, params)
 	require.NoError(t, err)

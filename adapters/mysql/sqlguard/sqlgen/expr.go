@@ -57,29 +57,45 @@ func (g *Generator) literal(t Type) string {
 		}
 		return "'" + pick(g, texts...) + "'"
 	case Date:
-		return pick(g, "'2024-02-29'", "'2025-06-30 12:00:00'", "'1970-01-01'", "'0000-00-00'", "NULL", "'2024-12-31 23:59:59.999'")
+		return g.orNull(pick(g, "'2024-02-29'", "'2025-06-30 12:00:00'", "'1970-01-01'", "'0000-00-00'", "'2024-12-31 23:59:59.999'"))
 	}
 	if g.kind == Loose && g.chance(2) {
 		return "3." // the parser takes a word after it for a name
 	}
-	return pick(g, "0", "1", "2", "10", "255", "0.5", ".25", "1.50", "1e2", "2.5e-1", "100.00", "007", "0x0A", "18446744073709551615", "NULL", "TRUE", "FALSE")
+	return g.orNull(pick(g, "0", "1", "2", "10", "255", "0.5", ".25", "1.50", "1e2", "2.5e-1", "100.00", "007", "0x0A", "18446744073709551615", "TRUE", "FALSE"))
+}
+
+// orNull is the literal or, where it may stand and at times, NULL.
+func (g *Generator) orNull(literal string) string {
+	if g.nullable && g.chance(8) {
+		return "NULL"
+	}
+	return literal
 }
 
 func (g *Generator) param(t Type) string {
 	switch t {
 	case Text:
-		g.params = append(g.params, pick[any](g, "paid", "DE", `a\b'c"`, "%", "", nil, "ü", "2024"))
+		g.params = append(g.params, pick[any](g, "paid", "DE", `a\b'c"`, "%", "", "ü", "2024"))
 	case Date:
-		g.params = append(g.params, pick[any](g, "2024-06-01", "2025-01-01 00:00:00", nil))
+		g.params = append(g.params, pick[any](g, "2024-06-01", "2025-01-01 00:00:00"))
 	default:
-		g.params = append(g.params, pick[any](g, int64(3), int64(-1), 2.5, nil, true, int64(1)<<40, "7"))
+		g.params = append(g.params, pick[any](g, int64(3), int64(-1), 2.5, true, int64(1)<<40, "7"))
+	}
+	if g.nullable && g.chance(12) {
+		g.params[len(g.params)-1] = nil
 	}
 	return "?"
 }
 
 // choice is a function or CASE that gives one of its arguments.
 func (g *Generator) choice(t Type, depth int) string {
-	one := func() string { return g.expr(t, depth-1) }
+	before := g.nullable
+	defer func() { g.nullable = before }()
+	one := func() string {
+		g.nullable = true
+		return g.expr(t, depth-1)
+	}
 	switch g.r.IntN(8) {
 	case 0:
 		return "COALESCE(" + one() + ", " + one() + ")"
@@ -92,11 +108,13 @@ func (g *Generator) choice(t Type, depth int) string {
 	case 4:
 		return pick(g, "GREATEST(", "LEAST(") + one() + ", " + one() + ")"
 	case 5:
-		return "CASE " + one() + " WHEN " + one() + " THEN " + one() + " END"
+		value := one()
+		g.nullable = false
+		return "CASE " + value + " WHEN " + g.expr(t, depth-1) + " THEN " + one() + " END"
 	case 6:
 		return "CASE WHEN " + g.boolean(depth-1) + " THEN " + one() + " WHEN " + g.boolean(depth-1) + " THEN " + one() + " ELSE " + one() + " END"
 	}
-	return g.paren(one())
+	return g.paren(g.expr(t, depth-1))
 }
 
 func (g *Generator) number(depth int) string {
@@ -197,6 +215,9 @@ func (g *Generator) date(depth int) string {
 }
 
 func (g *Generator) boolean(depth int) string {
+	before := g.nullable
+	defer func() { g.nullable = before }()
+	g.nullable = false
 	t := pick(g, Number, Number, Text, Date)
 	if depth <= 0 {
 		l := g.atom(t)
@@ -231,7 +252,7 @@ func (g *Generator) boolean(depth int) string {
 func (g *Generator) pattern() string {
 	switch g.r.IntN(5) {
 	case 0:
-		g.params = append(g.params, pick[any](g, "%a%", `\_%`, `100\%`, nil))
+		g.params = append(g.params, pick[any](g, "%a%", `\_%`, `100\%`))
 		return "?"
 	case 1:
 		return pick(g, `'100!%%' ESCAPE '!'`, `'%|_%' ESCAPE '|'`, `'%\\\\%' ESCAPE '\\'`, `'a%' ESCAPE 'a'`)

@@ -95,3 +95,15 @@ func (g *Generator) tablesWith(name string) int {
 	}
 	return count
 }
+
+// isColumn reports whether a table in scope has a column of the name, in backquotes.
+func (g *Generator) isColumn(quoted string) bool {
+	for _, s := range g.scope {
+		for _, c := range s.table.Columns {
+			if strings.EqualFold("`"+c.Name+"`", quoted) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -71,6 +71,8 @@ type Generator struct {
 	kind   Kind
 
 	unstable bool
+	selected string // the select list
+	nullable bool   // NULL may stand here: it is no side of a comparison
 	params   []any
 	scope    []source
 	aliases  []alias
@@ -133,6 +135,7 @@ func (g *Generator) statement() (sql string, ordered bool) {
 	if distinct {
 		fields = []string{g.distinct(fields)}
 	}
+	g.selected = strings.Join(fields, ", ")
 	var b strings.Builder
 	// The parts are made in the order in which they stand, because their placeholders are numbered so: only FROM's text is made before the
 	// select list's, and it has no placeholder.
@@ -140,7 +143,7 @@ func (g *Generator) statement() (sql string, ordered bool) {
 	if distinct {
 		b.WriteString("DISTINCT ")
 	}
-	b.WriteString(strings.Join(fields, ", "))
+	b.WriteString(g.selected)
 	b.WriteString(" FROM " + from)
 	if g.chance(50) {
 		b.WriteString(" WHERE " + g.boolean(3))
@@ -168,7 +171,9 @@ func (g *Generator) field(aggregate bool) string {
 	case g.chance(5) && g.sensitive() != "":
 		return g.sensitive()
 	default:
+		g.nullable = true
 		text = g.expr(t, 3)
+		g.nullable = false
 	}
 	if g.chance(60) {
 		name := g.aliasName()
@@ -226,10 +231,13 @@ func (g *Generator) groupedFields() (groups, fields []string) {
 			name := fmt.Sprintf("g%d", i)
 			if g.chance(30) {
 				name = g.aliasName()
-				g.unstable = g.unstable || g.tablesWith(name) > 0 // GROUP BY may mean the column
+			}
+			fields = append(fields, e+" AS `"+name+"`")
+			if g.tablesWith(name) > 0 { // GROUP BY would mean the column, or another alias
+				groups = append(groups, e)
+				continue
 			}
 			g.aliases = append(g.aliases, alias{name, Text})
-			fields = append(fields, e+" AS `"+name+"`")
 			groups = append(groups, pick(g, "`"+name+"`", "`"+name+"`", e, "`"+name+"`, LEFT(`"+name+"`, 3)"))
 			continue
 		}
@@ -293,12 +301,15 @@ func (g *Generator) orderBy(grouped bool, groups []string, distinct bool) (text 
 	var items []string
 	for range g.r.IntN(3) {
 		item := g.column(pick(g, Number, Text, Date))
-		switch a := g.anAlias(); {
-		case a != "" && g.chance(60):
+		a := g.anAlias()
+		if distinct && (a == "" || !strings.Contains(g.selected, a[1:len(a)-1])) {
+			continue // only what is selected orders a SELECT DISTINCT
+		}
+		switch {
+		case a != "" && (distinct || g.chance(60)):
 			item = a
-			if g.chance(30) {
-				item = pick(g, "ABS("+a+")", a+" + 0", "("+a+")", "CASE WHEN "+a+" > 1 THEN 1 ELSE "+a+" END", "LEFT("+a+", 2)", "MAX("+a+")")
-				g.unstable = g.unstable || !grouped && strings.HasPrefix(item, "MAX")
+			if inside := grouped && distinct || (grouped || distinct) && g.isColumn(a); g.chance(30) && !inside {
+				item = pick(g, "ABS("+a+")", a+" + 0", "("+a+")", "CASE WHEN "+a+" > 1 THEN 1 ELSE "+a+" END", "LEFT("+a+", 2)")
 			}
 		case grouped:
 			if item = strings.Split(pick(g, groups...), ", LEFT")[0]; g.chance(50) {
@@ -324,13 +335,13 @@ func (g *Generator) orderBy(grouped bool, groups []string, distinct bool) (text 
 func (g *Generator) limit() string {
 	switch g.r.IntN(4) {
 	case 0:
-		g.params = append(g.params, int64(g.r.IntN(30)))
+		g.params = append(g.params, int64(1+g.r.IntN(30)))
 		return " LIMIT ?"
 	case 1:
-		g.params = append(g.params, int64(g.r.IntN(30)), int64(g.r.IntN(5)))
+		g.params = append(g.params, int64(1+g.r.IntN(30)), int64(g.r.IntN(5)))
 		return " LIMIT ? OFFSET ?"
 	case 2:
-		return fmt.Sprintf(" LIMIT %d, %d", g.r.IntN(5), g.r.IntN(30))
+		return fmt.Sprintf(" LIMIT %d, %d", g.r.IntN(5), 1+g.r.IntN(30))
 	}
-	return fmt.Sprintf(" LIMIT %d", g.r.IntN(30))
+	return fmt.Sprintf(" LIMIT %d", 1+g.r.IntN(30))
 }
