@@ -8,6 +8,7 @@ const (
 
 	maxPrintedBytes = 256 << 10              // of the printed statement; an alias used in many places can multiply an expression
 	maxNesting      = 128                    // open parentheses, nested CASE, prefix operators in a row, in an agent's text
+	maxNodes        = 64 << 10               // of the translated statement; the same
 	maxDepth        = 200                    // of the translated tree; AND and OR chains count once
 	maxPrintedDepth = maxDepth + 2*maxTables // open parentheses in printed text, which has a pair for each operator
 	maxListItems    = 1000                   // elements separated by commas at one level of parentheses

@@ -72,7 +72,7 @@ func (w *worker) prepare(g *Guard, sql string, params []Param) (*Plan, *Rejectio
 		w.printer.buf = g.afterPrint(w.printer.buf)
 	}
 	if len(w.printer.buf) > maxPrintedBytes {
-		return nil, &Rejection{ReasonLimit, "the statement repeats too much: use an aliased expression in fewer places"}
+		return nil, &Rejection{ReasonLimit, repeatsTooMuch}
 	}
 	text := string(w.printer.buf)
 	if !w.verify(g, stmt, text) {

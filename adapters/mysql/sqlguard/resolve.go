@@ -102,16 +102,11 @@ func (t *translator) sensitive(what string) {
 //	ORDER BY a                   the alias
 //	ORDER BY f(a)                the column if there is one, else the alias
 func (t *translator) aliased(name string) expr {
-	at, count := -1, 0
-	for i, f := range t.stmt.fields {
-		if f.alias != "" && sameName(f.alias, name) {
-			at = i
-			count++
-		}
-	}
-	if count == 0 {
+	known, ok := t.selected().aliases[lowerASCII(name)]
+	if !ok {
 		return nil
 	}
+	at, count := known.first, known.count
 	if t.sensitiveName(name) {
 		t.sensitive(show(name))
 		return nullLiteral{}
@@ -177,26 +172,61 @@ func (t *translator) clashes(at int, name string) bool {
 	if !ok {
 		return false
 	}
-	for _, f := range t.stmt.fields {
-		c, plain := f.expr.(columnRef)
-		if plain && f.alias == "" && c != target && sameName(t.columnOf(c).Name, name) {
-			return true
+	return slices.ContainsFunc(t.selected().columns[lowerASCII(name)], func(c columnRef) bool { return c != target })
+}
+
+// names is what the select list calls its columns, by lower-cased name: a statement may refer to 900 of them 18,000
+// times.
+type names struct {
+	aliases map[string]alias
+	columns map[string][]columnRef // shown without an alias, each once
+}
+
+type alias struct{ first, count int }
+
+// selected returns the names of the select list. It is called once that is complete.
+func (t *translator) selected() *names {
+	if t.names != nil {
+		return t.names
+	}
+	t.names = &names{map[string]alias{}, map[string][]columnRef{}}
+	for i, f := range t.stmt.fields {
+		if f.alias != "" {
+			key := lowerASCII(f.alias)
+			a, met := t.names.aliases[key]
+			if !met {
+				a.first = i
+			}
+			t.names.aliases[key] = alias{a.first, a.count + 1}
+			continue
+		}
+		if c, ok := f.expr.(columnRef); ok {
+			key := lowerASCII(t.columnOf(c).Name)
+			if !slices.Contains(t.names.columns[key], c) {
+				t.names.columns[key] = append(t.names.columns[key], c)
+			}
 		}
 	}
-	return false
+	return t.names
 }
 
 // grouped returns the column of GROUP BY that is called name, or nil.
 func (t *translator) grouped(name string) expr {
-	for _, e := range t.stmt.group {
-		if a, ok := e.(aliasRef); ok {
-			e = t.stmt.fields[a.field].expr
-		}
-		if c, ok := e.(columnRef); ok && sameName(t.columnOf(c).Name, name) {
-			return c
+	if t.groups == nil {
+		t.groups = map[string]expr{}
+		for _, e := range t.stmt.group {
+			if a, ok := e.(aliasRef); ok {
+				e = t.stmt.fields[a.field].expr
+			}
+			if c, ok := e.(columnRef); ok {
+				key := lowerASCII(t.columnOf(c).Name)
+				if _, met := t.groups[key]; !met {
+					t.groups[key] = c
+				}
+			}
 		}
 	}
-	return nil
+	return t.groups[lowerASCII(name)]
 }
 
 func (t *translator) columnsNamed(name string) int {
@@ -321,7 +351,10 @@ func (t *translator) quotedName(n *driver.ValueExpr) {
 	if at >= len(t.lex.src) || t.lex.src[at] != '"' {
 		return
 	}
-	known := t.clause >= inGroup && slices.ContainsFunc(t.stmt.fields, func(f field) bool { return sameName(f.alias, text) })
+	known := false
+	if t.clause >= inGroup {
+		_, known = t.selected().aliases[lowerASCII(text)]
+	}
 	for _, s := range t.stmt.sources[t.low:t.high] {
 		if s.table != nil && !known {
 			_, known = s.find(text)

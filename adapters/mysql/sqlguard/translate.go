@@ -35,7 +35,9 @@ type translator struct {
 	whole      bool // the name being resolved is a whole item of the select list
 	aggregates int  // enclosing aggregates
 	depth      int
-	low, high  int // tables in scope: stmt.sources[low:high]
+	low, high  int             // tables in scope: stmt.sources[low:high]
+	names      *names          // of the select list, once it was needed
+	groups     map[string]expr // columns of GROUP BY by name, once they were needed
 	met        []bool
 	printed    []int32 // the param of each placeholder, when a printed text is read; else nil
 }
@@ -89,9 +91,36 @@ func (t *translator) selectStmt(n *ast.SelectStmt) {
 	t.limit(n.Limit)
 	if t.rep.rank == 0 {
 		t.allMarkersMet()
-		t.checkNulls()
-		t.checkGrouping()
+		t.check()
 	}
+}
+
+// check refuses what only the whole statement shows. Nothing else is wrong with it.
+func (t *translator) check() {
+	if t.stmt.larger(maxNodes) {
+		t.rep.add(rankLimit, repeatsTooMuch)
+		return
+	}
+	t.checkNulls()
+	t.checkGrouping()
+}
+
+const repeatsTooMuch = "the statement repeats too much: use an aliased expression in fewer places"
+
+// larger reports whether the statement has more nodes than that. It looks at no more.
+func (s *statement) larger(than int) bool {
+	left := than
+	var count func(e expr)
+	count = func(e expr) {
+		if left--; left < 0 {
+			return
+		}
+		for _, inside := range e.children() {
+			count(inside)
+		}
+	}
+	s.each(count)
+	return left < 0
 }
 
 // plainSelect refuses everything around and in front of the select list. It reports whether there is a select list to look at.
