@@ -29,6 +29,7 @@ const (
 	errAmbiguous        = 1052
 	errAliasOfAggregate = 1247
 	errMisplacedSum     = 1111
+	errNoUTF8MB3        = 1300 // an alias of the agent's that is no name in UTF-8 of three bytes
 	errOutOfRange       = 1690
 	errAccessDenied     = 1142
 	errColumnDenied     = 1143
@@ -58,8 +59,10 @@ type finding struct {
 // the parameters of the original.
 func (o *oracle) try(t *testing.T, text string, raw []json.RawMessage, args []any, how order) finding {
 	params, err := sqlguard.ParamsFromJSON(raw)
-	require.NoError(t, err)
-	plan, err := o.guard.Prepare(text, params)
+	var plan *sqlguard.Plan
+	if err == nil {
+		plan, err = o.guard.Prepare(text, params)
+	}
 	var f finding
 	if err != nil {
 		require.True(t, errors.As(err, &f.rejection))
@@ -87,7 +90,10 @@ func (o *oracle) compare(f finding, want, got []string, how order) string {
 	case f.original == nil && f.executed != nil:
 		return "the printed statement fails: " + f.executed.Error()
 	case f.original != nil && f.executed == nil:
-		if n := number(f.original); n != errAliasOfAggregate && n != errAmbiguous && n != errMisplacedSum {
+		if strings.Contains(f.original.Error(), "illegal decimals") { // FROM_UNIXTIME of a text, which the guard rounds
+			return ""
+		}
+		if n := number(f.original); n != errAliasOfAggregate && n != errAmbiguous && n != errMisplacedSum && n != errNoUTF8MB3 {
 			return "only the original fails: " + f.original.Error()
 		}
 		return ""
@@ -161,7 +167,7 @@ func arguments(t *testing.T, raw []json.RawMessage) []any {
 func TestOracleS33S40(t *testing.T) {
 	o := newOracle(t)
 	o.provesDenials(t)
-	for _, name := range []string{"handed.jsonl", "cases.jsonl", "oncall.jsonl"} {
+	for _, name := range []string{"handed.jsonl", "handed-2.jsonl", "cases.jsonl", "oncall.jsonl"} {
 		t.Run(name, func(t *testing.T) { o.file(t, name) })
 	}
 	o.byteOrder(t)
@@ -202,7 +208,7 @@ func (o *oracle) file(t *testing.T, name string) {
 			continue
 		}
 		accepted++
-		if f.problem == "" && e.Verdict == "accept" && f.original != nil && number(f.original) != errAliasOfAggregate {
+		if f.problem == "" && e.Verdict == "accept" && f.original != nil && !slices.Contains([]int{errAliasOfAggregate, errNoUTF8MB3, errOutOfRange, -1}, number(f.original)) {
 			f.problem = "the original fails: " + f.original.Error()
 		}
 		if f.problem != "" {

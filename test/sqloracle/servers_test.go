@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -163,5 +164,16 @@ func rowText(values []any) string {
 			fmt.Fprintf(&b, "%v|", v)
 		}
 	}
-	return b.String()
+	return fraction.ReplaceAllStringFunc(b.String(), func(s string) string { return trimFraction(s) })
+}
+
+// fraction is of a second. FROM_UNIXTIME of a DECIMAL shows as many digits as its type has; the guard rounds to six.
+var fraction = regexp.MustCompile(`\d\d:\d\d:\d\d\.\d+`)
+
+func trimFraction(s string) string {
+	whole, digits, _ := strings.Cut(s, ".")
+	if digits = strings.TrimRight(digits, "0"); digits == "" {
+		return whole
+	}
+	return whole + "." + digits
 }

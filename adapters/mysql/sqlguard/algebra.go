@@ -79,6 +79,8 @@ type expr interface {
 	children() []expr
 	// print writes the expression: an atom bare, an operator in parentheses.
 	print(p *printer)
+	// size bounds the length of the value, and the steps that computing it takes.
+	size(m *measure) size
 }
 
 type (
@@ -153,7 +155,10 @@ type (
 		unit string
 		a, b expr
 	}
-	cast struct {
+	// unixTime is FROM_UNIXTIME(x). The server announces more digits of the second's fraction than it has for an x that
+	// is a text or a double, and the driver takes that for a broken connection. Rounded to 6 digits, an integer stays one.
+	unixTime struct{ x expr }
+	cast     struct {
 		fn       *function
 		x        expr
 		typeName string
@@ -184,6 +189,7 @@ func (x *call) children() []expr       { return x.args }
 func (x *trim) children() []expr       { return []expr{x.cut, x.x} }
 func (x *dateArith) children() []expr  { return []expr{x.x, x.n} }
 func (x *unitCall) children() []expr   { return []expr{x.a, x.b} }
+func (x *unixTime) children() []expr   { return []expr{x.x} }
 func (x *cast) children() []expr       { return []expr{x.x} }
 func (x *aggregate) children() []expr  { return x.args }
 

@@ -64,7 +64,7 @@ func TestAskedIsTheSameStatement(t *testing.T) {
 
 func requireAsked(t *testing.T, g *sqlguard.Guard, plan *sqlguard.Plan) {
 	t.Helper()
-	again, err := g.Prepare(plan.Asked, make([]sqlguard.Param, len(plan.Args)))
+	again, err := g.Prepare(plan.Asked, bind(t, plan.Args))
 	require.NoError(t, err, plan.Asked)
 	require.Equal(t, plan.SQL, again.SQL, plan.Asked)
 	require.Equal(t, plan.Asked, again.Asked)

@@ -26,6 +26,11 @@ func (t *translator) call(n *ast.FuncCallExpr) expr {
 		return t.trim(f, n)
 	case shapeClock:
 		return t.clock(f, n)
+	case shapeUnixTime:
+		if len(n.Args) == 1 {
+			return &unixTime{t.expr(rounded(n.Args[0]))}
+		}
+		fallthrough
 	case shapePlain, shapeMod:
 		if !t.arity(f, len(n.Args)) {
 			t.values(n.Args)
@@ -120,6 +125,18 @@ func (t *translator) values(nodes []ast.ExprNode) {
 			t.expr(n)
 		}
 	}
+}
+
+// rounded returns x of ROUND(x, 6), as a printed FROM_UNIXTIME has it, and any other expression as it is.
+func rounded(n ast.ExprNode) ast.ExprNode {
+	f, ok := n.(*ast.FuncCallExpr)
+	if !ok || f.Schema.O != "" || len(f.Args) != 2 || !sameName(f.FnName.O, "round") {
+		return n
+	}
+	if v, ok := f.Args[1].(*driver.ValueExpr); ok && v.Kind() == driver.KindInt64 && v.GetInt64() == 6 {
+		return f.Args[0]
+	}
+	return n
 }
 
 func (t *translator) dateArith(f *function, n *ast.FuncCallExpr) expr {

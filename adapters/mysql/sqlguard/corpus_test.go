@@ -81,9 +81,11 @@ func shop(t testing.TB) *sqlguard.Guard {
 
 func prepare(t testing.TB, g *sqlguard.Guard, sql string, raw []json.RawMessage) (*sqlguard.Plan, *sqlguard.Rejection) {
 	t.Helper()
+	var plan *sqlguard.Plan
 	params, err := sqlguard.ParamsFromJSON(raw)
-	require.NoError(t, err)
-	plan, err := g.Prepare(sql, params)
+	if err == nil {
+		plan, err = g.Prepare(sql, params)
+	}
 	if err == nil {
 		return plan, nil
 	}
@@ -94,6 +96,13 @@ func prepare(t testing.TB, g *sqlguard.Guard, sql string, raw []json.RawMessage)
 
 // S30 S31 S32 S33: every line of the corpus is judged as labelled, with the reason class that is labelled.
 func TestCorpusS30S31S32S33(t *testing.T) { judge(t, corpus(t)) }
+
+// The same for a second corpus, by another hand. Five of its labels, marked [relabelled], are older than the refusal of misread questions.
+func TestSecondCorpusS30S31S32S33(t *testing.T) {
+	entries := readEntries(t, "testdata/handed-2.jsonl")
+	require.Len(t, entries, 700)
+	judge(t, entries)
+}
 
 // The same for this package's own cases.
 func TestCasesS30S31S32S33(t *testing.T) { judge(t, readEntries(t, "testdata/cases.jsonl")) }
@@ -131,7 +140,9 @@ func judge(t *testing.T, entries []entry) {
 				t.Errorf("%s refused: %v\n\t%.300s", e.ID, rejection, e.SQL)
 				continue
 			}
-			requireFixedPoint(t, g, plan)
+			if len(plan.SQL) <= sqlguard.MaxStatementBytes {
+				requireFixedPoint(t, g, plan)
+			}
 		case rejection == nil:
 			t.Errorf("%s accepted, is %s\n\t%.300s", e.ID, e.Reason, e.SQL)
 		default:

@@ -16,6 +16,7 @@ const (
 	shapeUnitFirst              // name(unit, a, b)
 	shapeCast                   // CAST(x AS type), CONVERT(x, type)
 	shapeMod                    // MOD(a, b), which the parser reads as a % b
+	shapeUnixTime               // FROM_UNIXTIME(x[, format])
 	shapeAggregate
 )
 
@@ -28,6 +29,7 @@ type function struct {
 	keyword  bool // `name`(…) is a stored function
 	tight    bool // name (…) is a stored function
 	standard bool // part of DefaultFunctions
+	size     sizing
 }
 
 const unlimited = maxListItems
@@ -51,7 +53,7 @@ func catalogue() map[string]*function {
 		{name: "CURDATE", shape: shapeClock, keyword: true, tight: true, standard: true},
 		{name: "CURRENT_DATE", shape: shapeClock, keyword: true, standard: true},
 		{name: "CURRENT_TIMESTAMP", shape: shapeClock, max: 1, keyword: true, standard: true},
-		plain("UNIX_TIMESTAMP", 0, 1), plain("FROM_UNIXTIME", 1, 2),
+		plain("UNIX_TIMESTAMP", 0, 1), {name: "FROM_UNIXTIME", shape: shapeUnixTime, min: 1, max: 2, standard: true},
 		{name: "CAST", shape: shapeCast, standard: true}, {name: "CONVERT", shape: shapeCast, standard: true},
 		{name: "COUNT", shape: shapeAggregate, min: 1, max: unlimited, standard: true}, {name: "SUM", shape: shapeAggregate, min: 1, max: 1, standard: true},
 		{name: "AVG", shape: shapeAggregate, min: 1, max: 1, standard: true}, {name: "MIN", shape: shapeAggregate, min: 1, max: 1, standard: true},
@@ -69,9 +71,44 @@ func catalogue() map[string]*function {
 	}
 	byName := make(map[string]*function, len(all))
 	for i := range all {
+		all[i].size = sizeOf(all[i].name)
 		byName[all[i].name] = &all[i]
 	}
 	return byName
+}
+
+// sizeOf bounds the value of a function that is called with plain arguments. Those that are missing here cannot be
+// called; those of another shape are nodes, which know their size.
+func sizeOf(name string) sizing {
+	switch name {
+	case "COALESCE", "IFNULL", "IF", "GREATEST", "LEAST":
+		return sizeLongest
+	case "NULLIF":
+		return sizeNullif
+	case "LOWER", "UPPER", "LCASE", "UCASE", "TRIM", "LTRIM", "RTRIM", "REVERSE":
+		return sizeFirst
+	case "LEFT", "RIGHT", "SUBSTRING", "SUBSTR", "MID":
+		return sizeLeft
+	case "CONCAT":
+		return sizeConcat
+	case "CONCAT_WS":
+		return sizeConcatWS
+	case "REPLACE":
+		return sizeReplace
+	case "INSTR", "LOCATE":
+		return sizeSearch
+	case "SUBSTRING_INDEX":
+		return func(a sized) size { return size{a.sizes[0].chars, sizeSearch(a).steps} }
+	case "DATE_FORMAT", "FROM_UNIXTIME":
+		return sizeFormat
+	case "ABS", "ROUND", "FLOOR", "CEIL", "CEILING", "SIGN", "SQRT", "POW", "POWER", "TRUNCATE", "LN", "LOG2", "LOG10", "EXP",
+		"LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH", "FIELD", "STRCMP",
+		"DATE", "YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "QUARTER", "WEEK", "WEEKDAY", "WEEKOFYEAR", "YEARWEEK", "DAYOFMONTH",
+		"DAYOFWEEK", "DAYOFYEAR", "DAYNAME", "MONTHNAME", "LAST_DAY", "TO_DAYS", "DATEDIFF", "TIMEDIFF", "TIME_TO_SEC", "SEC_TO_TIME",
+		"STR_TO_DATE", "UNIX_TIMESTAMP", "NOW", "CURDATE", "CURRENT_DATE", "CURRENT_TIMESTAMP":
+		return sizeScalar
+	}
+	return sizeUnknown
 }
 
 func plain(name string, least, most int) function {

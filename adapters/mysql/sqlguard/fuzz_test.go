@@ -28,7 +28,7 @@ func FuzzPrepare(f *testing.F) {
 			require.Error(t, err)
 			return
 		}
-		plan := prepareBare(t, g, sql, make([]sqlguard.Param, bytes.Count([]byte(sql), []byte("?"))))
+		plan := prepareBare(t, g, sql, ones(bytes.Count([]byte(sql), []byte("?"))))
 		if plan != nil {
 			requireFixedPoint(t, g, plan)
 		}

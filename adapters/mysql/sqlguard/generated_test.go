@@ -36,7 +36,8 @@ func TestGeneratedS30S33(t *testing.T) {
 		} else if s.Kind == sqlgen.Plain {
 			var r *sqlguard.Rejection
 			require.ErrorAs(t, err, &r)
-			if r.Reason != sqlguard.ReasonAmbiguousColumn { // the server has the same opinion of two columns shown under one name
+			// The server has the same opinion of two columns shown under one name; a long value is no fault of the grammar.
+			if r.Reason != sqlguard.ReasonAmbiguousColumn && r.Reason != sqlguard.ReasonLimit {
 				t.Errorf("refused: %v\n\t%s", err, s.SQL)
 			}
 		}

@@ -20,4 +20,16 @@ const (
 	maxNameChars    = 64 // of an identifier in the allowlist
 	maxNameShown    = 64 // bytes of an agent's identifier echoed in a refusal
 	maxDetailBytes  = 600
+
+	// Of one evaluation of everything in a statement; see size.
+	maxValueChars = 1 << 20  // of each value
+	maxRowSteps   = 64 << 20 // about half a second
+)
+
+// What a column's values are taken to be at most, in characters (bytes, of binary ones), where the policy does not say.
+const (
+	// UnknownLength is for a column of which the policy has neither MaxLength nor a Type that tells.
+	UnknownLength = 4 << 10
+	// LongLength is for MEDIUMTEXT, LONGTEXT, JSON and their kin. What a column really holds beyond takes accordingly longer.
+	LongLength = 256 << 10
 )

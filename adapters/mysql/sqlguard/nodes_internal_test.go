@@ -59,7 +59,8 @@ func nodes() map[string]struct {
 			"DATE_ADD(`_t1`.`status`, INTERVAL `_t1`.`id` DAY)", []string{status, id}},
 		"unitCall": {&unitCall{fn, "DAY", a, b}, "TIMESTAMPDIFF(DAY, status, id)",
 			"TIMESTAMPDIFF(DAY, `_t1`.`status`, `_t1`.`id`)", []string{status, id}},
-		"cast": {&cast{fn, a, "CHAR"}, "CAST(total AS CHAR)", "CAST(`_t1`.`total` AS CHAR)", []string{total}},
+		"unixTime": {&unixTime{a}, "FROM_UNIXTIME(total)", "FROM_UNIXTIME(ROUND(`_t1`.`total`, 6))", []string{total}},
+		"cast":     {&cast{fn, a, "CHAR"}, "CAST(total AS CHAR)", "CAST(`_t1`.`total` AS CHAR)", []string{total}},
 		"aggregate": {&aggregate{fn, true, true, []expr{a, b}}, "SUM(DISTINCT total)",
 			"SUM(DISTINCT `_t1`.`total`)", []string{total}},
 	}
@@ -278,6 +279,8 @@ func altered(t *testing.T, e expr, i int) expr {
 	case *unitCall:
 		return []expr{&unitCall{&function{name: "G"}, x.unit, x.a, x.b}, &unitCall{x.fn, "HOUR", x.a, x.b},
 			&unitCall{x.fn, x.unit, other, x.b}, &unitCall{x.fn, x.unit, x.a, other}}[i]
+	case *unixTime:
+		return &unixTime{other}
 	case *cast:
 		return []expr{&cast{&function{name: "G"}, x.x, x.typeName}, &cast{x.fn, other, x.typeName}, &cast{x.fn, x.x, "DATE"}}[i]
 	case *aggregate:

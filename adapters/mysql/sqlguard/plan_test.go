@@ -51,6 +51,11 @@ func TestPrinted(t *testing.T) {
 			"SELECT (0x0A + x'0a') AS `_o1`, 7 AS `_o2`, 1.50 AS `_o3`, .5e-3 AS `_o4`, 18446744073709551616 AS `_o5`, (3.) AS `_o6` " +
 				"FROM `shop`.`orders` AS `_t1` LIMIT 201", nil,
 		},
+		"FROM_UNIXTIME of what may be a text": {
+			"SELECT FROM_UNIXTIME(note), FROM_UNIXTIME(ROUND(total, 6)), FROM_UNIXTIME(total, '%Y') FROM orders", nil,
+			"SELECT FROM_UNIXTIME(ROUND(`_t1`.`note`, 6)) AS `_o1`, FROM_UNIXTIME(ROUND(`_t1`.`total`, 6)) AS `_o2`, " +
+				"FROM_UNIXTIME(`_t1`.`total`, '%Y') AS `_o3` FROM `shop`.`orders` AS `_t1` LIMIT 201", nil,
+		},
 		"sides of TRIM and precisions": {
 			"SELECT TRIM(BOTH 'x' FROM note), TRIM('x' FROM note), CAST(placed_at AS DATETIME(0)), CAST(placed_at AS TIME(6)) FROM orders", nil,
 			"SELECT TRIM(BOTH 'x' FROM `_t1`.`note`) AS `_o1`, TRIM(BOTH 'x' FROM `_t1`.`note`) AS `_o2`, " +

@@ -4,18 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
 )
 
 // Column is one allowlisted column. A Sensitive column may only be projected whole, and is to be redacted in results.
-// Type and Comment are for the reader of a schema; the guard does not use them.
+// Comment is for the reader of a schema; of Type the guard takes how long a value can get, and nothing else.
 type Column struct {
 	Name      string
 	Sensitive bool
 	Type      string
 	Comment   string
+	// MaxLength is how many characters a value has at most (bytes, of a binary column). Zero means what Type says, such
+	// as varchar(40), or else UnknownLength.
+	MaxLength int
 }
 
 // Table is one allowlisted table, its names exactly as the database spells them.
@@ -55,6 +59,8 @@ type table struct {
 
 	quotedColumns []string // `column`
 	fullColumns   []string // schema.table.column
+
+	lengths []float64 // of the columns' values, at most
 }
 
 // New builds a Guard. The error joins every problem of the policy.
@@ -110,6 +116,7 @@ func (g *Guard) addTable(t Table, problem func(string, ...any)) {
 			problem("table %q: column %q is listed twice", full, c.Name)
 		}
 		entry.columns[key] = i
+		entry.lengths = append(entry.lengths, c.length())
 		entry.quotedColumns = append(entry.quotedColumns, quoteName(c.Name))
 		entry.fullColumns = append(entry.fullColumns, full+"."+c.Name)
 	}
@@ -234,4 +241,30 @@ func sameName(a, b string) bool {
 		}
 	}
 	return true
+}
+
+// length is how many characters a value of the column has at most.
+func (c Column) length() float64 {
+	if c.MaxLength > 0 {
+		return float64(c.MaxLength)
+	}
+	name, rest, _ := strings.Cut(lowerASCII(strings.TrimSpace(c.Type)), "(")
+	name, _, _ = strings.Cut(name, " ")
+	switch name {
+	case "char", "varchar", "binary", "varbinary":
+		digits, _, _ := strings.Cut(rest, ")")
+		if n, err := strconv.Atoi(strings.TrimSpace(digits)); err == nil && n > 0 {
+			return float64(n)
+		}
+	case "tinytext", "tinyblob":
+		return 255
+	case "text", "blob":
+		return 65535
+	case "mediumtext", "longtext", "json", "mediumblob", "longblob":
+		return LongLength
+	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint", "decimal", "numeric", "float", "double", "bit", "bool", "boolean",
+		"date", "datetime", "timestamp", "time", "year", "uuid", "inet4", "inet6":
+		return scalarChars
+	}
+	return UnknownLength
 }

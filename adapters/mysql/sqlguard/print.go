@@ -249,6 +249,12 @@ func (x *unitCall) print(p *printer) {
 	p.text(")")
 }
 
+func (x *unixTime) print(p *printer) {
+	p.text("FROM_UNIXTIME(ROUND(")
+	p.expr(x.x)
+	p.text(", 6))")
+}
+
 func (x *cast) print(p *printer) {
 	p.function(x.fn)
 	p.expr(x.x)

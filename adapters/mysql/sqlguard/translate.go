@@ -97,12 +97,16 @@ func (t *translator) selectStmt(n *ast.SelectStmt) {
 
 // check refuses what only the whole statement shows. Nothing else is wrong with it.
 func (t *translator) check() {
+	if t.printed == nil && len(t.params) != len(t.lex.markers) {
+		return // which is refused, too
+	}
 	if t.stmt.larger(maxNodes) {
 		t.rep.add(rankLimit, repeatsTooMuch)
 		return
 	}
 	t.checkNulls()
 	t.checkGrouping()
+	t.checkSize()
 }
 
 const repeatsTooMuch = "the statement repeats too much: use an aliased expression in fewer places"

@@ -172,7 +172,7 @@ func (g *Generator) text(depth int) string {
 	case 10:
 		// Not in a value of adjacent literals: MariaDB 10.11 changes REPLACE('a' 'b', 'ab', x) in place, so that the next row replaces in the last
 		// row's result. Printed as one literal it is right.
-		return "REPLACE(" + g.column(Text) + ", " + txt() + ", " + txt() + ")"
+		return "REPLACE(" + g.column(Text) + ", " + txt() + ", " + pick(g, g.literal, g.param)(Text) + ")"
 	case 11:
 		return "DATE_FORMAT(" + g.expr(Date, depth-1) + ", " + pick(g, "'%Y-%m'", "'%H:%i'", `"%W"`, "'%%x'") + ")"
 	case 12:
