@@ -26,6 +26,10 @@ type Column struct {
 	Name string `yaml:"column" required:"true" doc:"The column's name."`
 	// Sensitive redacts the column's values wherever they would show.
 	Sensitive bool `yaml:"sensitive" doc:"Redact the values of this column."`
+	// Key tells the table's rows apart, together with the other columns that have it set.
+	Key bool `yaml:"key" doc:"Set on each column of the primary key: then rows are ordered by it without a sort, and GROUP BY that key allows the table's other columns."`
+	// MaxLength bounds what computing with a value may cost.
+	MaxLength int `yaml:"max_length" min:"0" doc:"The most characters that a value has, where the type does not say it."`
 	// Type and Comment are shown to agents that ask for the schema.
 	Type    string `yaml:"type" doc:"The column's type, as agents are told."`
 	Comment string `yaml:"comment" doc:"One sentence about the column, as agents are told."`

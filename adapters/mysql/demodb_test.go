@@ -70,7 +70,7 @@ func demo(t *testing.T, user, password string) (addr string) {
 func demoPolicy() sqlguard.Policy {
 	return sqlguard.Policy{DefaultSchema: "shop", MaxRows: 200000, Tables: []sqlguard.Table{
 		{Schema: "shop", Name: "customers", Columns: []sqlguard.Column{{Name: "id"}, {Name: "name"}}},
-		{Schema: "shop", Name: "digits", Columns: []sqlguard.Column{{Name: "d"}, {Name: "body"}}},
+		{Schema: "shop", Name: "digits", Columns: []sqlguard.Column{{Name: "d"}, {Name: "body", Sensitive: true}}},
 		{Schema: "shop", Name: "ghost", Columns: []sqlguard.Column{{Name: "k"}}},
 	}}
 }
@@ -106,7 +106,7 @@ func TestS26_S36_ContractOnTheEmbeddedEngine(t *testing.T) {
 		Echo: func(text string) json.RawMessage {
 			return request(t, "SELECT CONCAT(?, name) AS e FROM customers WHERE id = 1", text)
 		},
-		Large: request(t, "SELECT a.d, e.body FROM "+digits(5)), Slow: request(t, "SELECT COUNT(*) FROM "+digits(9)),
+		Large: request(t, "SELECT e.body FROM "+digits(5)), Slow: request(t, "SELECT COUNT(*) FROM "+digits(9)),
 		Failing: request(t, "SELECT k FROM ghost"), FailsWith: fault.ExecutionFailed,
 		Refused: refused(t)[:1],
 		Running: func(kit.T) int {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -202,7 +203,12 @@ func (o *oracle) file(t *testing.T, name string) {
 			Params                []json.RawMessage
 		}
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &e))
-		f := o.try(t, e.SQL, e.Params, arguments(t, e.Params), unordered)
+		how := unordered
+		// Which rows are left is the server's choice, not so in what is printed; H0481 orders by a constant.
+		if limited.MatchString(e.SQL) && (!strings.Contains(e.SQL, "ORDER BY") || e.ID == "H0481") {
+			how = counted
+		}
+		f := o.try(t, e.SQL, e.Params, arguments(t, e.Params), how)
 		if f.rejection != nil {
 			require.NotEqual(t, "accept", e.Verdict, "%s: %v", e.ID, f.rejection)
 			continue
@@ -218,6 +224,8 @@ func (o *oracle) file(t *testing.T, name string) {
 	require.NoError(t, lines.Err())
 	t.Logf("%d statements accepted and run", accepted)
 }
+
+var limited = regexp.MustCompile(`\b(?:LIMIT|FETCH)\b`)
 
 // byteOrder makes texts equal only when they are the same: which of 'paid' and 'PAID' a group shows
 // would be the server's choice.

@@ -83,7 +83,7 @@ func TestDraftOfAnySchemaLoadsAndHasNoDrift(t *testing.T) {
 			seen[r.Schema+"\x00"+r.Name] = true
 			columns := map[string]bool{}
 			for range rapid.IntRange(0, 5).Draw(t, "columns") {
-				c := Column{name.Draw(t, "column"), rapid.String().Draw(t, "type"), rapid.String().Draw(t, "comment")}
+				c := Column{name.Draw(t, "column"), rapid.String().Draw(t, "type"), rapid.String().Draw(t, "comment"), rapid.Bool().Draw(t, "key")}
 				if !columns[fold(c.Name)] {
 					columns[fold(c.Name)] = true
 					r.Columns = append(r.Columns, c)
@@ -141,4 +141,16 @@ func TestAccountsThatCouldBreakOut(t *testing.T) {
 	text := Grants(Account{"r", "10.%", true}, Listed{Tables: []ListedTable{{Schema: "s`;", Name: "t t", Columns: []ListedColumn{{Name: "a`) ON *.* TO x; --"}}}}})
 	require.Contains(t, text, "GRANT SELECT (`a``) ON *.* TO x; --`) ON `s``;`.`t t` TO 'r'@'10.%';\n")
 	require.Contains(t, text, "ALTER USER 'r'@'10.%' REQUIRE SSL;")
+}
+
+// The primary key is written into a draft, and only whole.
+func TestDraftMarksTheKey(t *testing.T) {
+	relations := []Relation{
+		{Schema: "s", Name: "a", Columns: []Column{{Name: "id", Type: "int(11)", Key: true}, {Name: "n", Type: "int(11)"}}},
+		{Schema: "s", Name: "b", Columns: []Column{{Name: "no", Type: "int(11)", Key: true}, {Name: "email", Type: "varchar(99)", Key: true}}},
+	}
+	text := Draft(relations, DraftOptions{DefaultSchema: true})
+	require.Contains(t, text, "{column: id, type: int(11), key: true}")
+	require.Contains(t, text, "{column: n, type: int(11)}")
+	require.Contains(t, text, "{column: no, type: int(11)}", "half a key tells no rows apart")
 }

@@ -29,7 +29,11 @@ type Relation struct {
 }
 
 // Column is a column as the database has it.
-type Column struct{ Name, Type, Comment string }
+type Column struct {
+	Name, Type, Comment string
+	// Key is set for the columns of the primary key.
+	Key bool
+}
 
 // Listed is the allowlist of a data source.
 type Listed struct {
@@ -73,11 +77,11 @@ func Read(ctx context.Context, db Database, schemas ...string) ([]Relation, erro
 	if err != nil {
 		return nil, err
 	}
-	err = db.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, COLUMN_COMMENT "+
+	err = db.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, COLUMN_COMMENT, COLUMN_KEY "+
 		"FROM information_schema.COLUMNS WHERE TABLE_SCHEMA NOT IN ("+systemSchemas+") "+
 		"ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION", func(r []string) error {
 		if i, ok := at[[2]string{r[0], r[1]}]; ok {
-			found[i].Columns = append(found[i].Columns, Column{Name: r[2], Type: r[3], Comment: r[4]})
+			found[i].Columns = append(found[i].Columns, Column{Name: r[2], Type: r[3], Comment: r[4], Key: r[5] == "PRI"})
 		}
 		return nil
 	})

@@ -113,8 +113,10 @@ const item = "        - "
 // columns returns the lines of a relation's columns: those to allow and those to leave out.
 func columns(r Relation) (allowed, leftOut string) {
 	var in, out strings.Builder
+	whole := !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Key && (sensitive(c) != "" || !nameable(c.Name)) })
 	for _, c := range r.Columns {
 		why := sensitive(c)
+		c.Key = c.Key && whole // half a key tells no rows apart
 		switch {
 		case !nameable(c.Name) || privateName.MatchString(c.Name):
 			fmt.Fprintf(&in, "        # the column %s cannot be listed: rename it, or read it through a view\n",
@@ -147,6 +149,9 @@ func columnLine(c Column) string {
 	line := "{column: " + scalar(c.Name)
 	if c.Type != "" {
 		line += ", type: " + scalar(shown(c.Type))
+	}
+	if c.Key {
+		line += ", key: true"
 	}
 	if c.Comment != "" {
 		line += ", comment: " + scalar(shown(c.Comment))

@@ -42,8 +42,9 @@ type source struct {
 }
 
 type orderItem struct {
-	expr expr
-	desc bool
+	expr  expr
+	desc  bool
+	added bool // by completeOrder, not by the agent
 }
 
 // relation is a source or a join.
@@ -51,6 +52,8 @@ type relation interface {
 	print(p *printer)
 	// conditions calls visit for each ON, from the inside out.
 	conditions(visit func(expr))
+	// equated finds the columns that a join's ON sets equal to one of a table before.
+	equated(found map[columnRef]bool)
 }
 
 type sourceRef struct{ index int }
@@ -157,8 +160,11 @@ type (
 	}
 	// unixTime is FROM_UNIXTIME(x). The server announces more digits of the second's fraction than it has for an x that
 	// is a text or a double, and the driver takes that for a broken connection. Rounded to 6 digits, an integer stays one.
-	unixTime struct{ x expr }
-	cast     struct {
+	unixTime struct {
+		x       expr
+		rounded bool
+	}
+	cast struct {
 		fn       *function
 		x        expr
 		typeName string

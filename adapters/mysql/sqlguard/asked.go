@@ -1,8 +1,8 @@
 package sqlguard
 
 // asked returns the statement as people and agents read it: as it was printed, with the agent's
-// aliases of tables and columns in place of private names. No other text of the agent is in it, so
-// its comments are not. It never runs.
+// aliases of tables and columns in place of private names, and without what completeOrder appended.
+// No other text of the agent is in it, so its comments are not. It never runs.
 func asked(s *statement, printed string) string {
 	p := printer{agents: true}
 	p.print(s)

@@ -28,7 +28,7 @@ func (t *translator) call(n *ast.FuncCallExpr) expr {
 		return t.clock(f, n)
 	case shapeUnixTime:
 		if len(n.Args) == 1 {
-			return &unixTime{t.expr(rounded(n.Args[0]))}
+			return t.unixTime(n.Args[0])
 		}
 		fallthrough
 	case shapePlain, shapeMod:
@@ -125,6 +125,14 @@ func (t *translator) values(nodes []ast.ExprNode) {
 			t.expr(n)
 		}
 	}
+}
+
+// unixTime rounds what is not a plain number.
+func (t *translator) unixTime(n ast.ExprNode) expr {
+	inner := rounded(n)
+	x := t.expr(inner)
+	number, plain := x.(numberLiteral)
+	return &unixTime{x, inner != n || !plain || strings.ContainsAny(string(number), "eExXbB'")}
 }
 
 // rounded returns x of ROUND(x, 6), as a printed FROM_UNIXTIME has it, and any other expression as it is.

@@ -3,8 +3,8 @@ package sqlguard
 import "reflect"
 
 // checkGrouping refuses what a server would answer with a value of its own choice. The rules are those of MySQL's
-// ONLY_FULL_GROUP_BY without functional dependence: the guard knows no keys, MariaDB's mode knows no dependence
-// either, and one answer must not depend on which server is asked.
+// ONLY_FULL_GROUP_BY, the same for MariaDB, whose own mode differs. Of functional dependence they know one case: where
+// the policy says which columns are a table's key, and all of them are grouped by, each column of that table is.
 //
 //   - Beside an aggregate, or with GROUP BY, a column stands in an aggregate or in what is grouped by. An expression
 //     that is grouped by may be repeated whole.
@@ -27,6 +27,7 @@ func (t *translator) checkGrouping() {
 		}
 		g.add(e)
 	}
+	g.addByKey()
 	if implicit || len(s.group) > 0 {
 		for i, f := range s.fields {
 			if !whole[i] {
@@ -38,6 +39,12 @@ func (t *translator) checkGrouping() {
 		}
 	}
 	if s.having != nil {
+		g.columns = map[columnRef]bool{}
+		for _, e := range s.group {
+			if c, ok := s.meant(e).(columnRef); ok {
+				g.columns[c] = true
+			}
+		}
 		for _, f := range s.fields {
 			if c, ok := f.expr.(columnRef); ok {
 				g.columns[c] = true
@@ -88,6 +95,21 @@ func (g *grouping) add(e expr) {
 	}
 	if !has[marker](e) {
 		g.exprs = append(g.exprs, e)
+	}
+}
+
+// addByKey makes every column of a table known whose key is: both servers take the others to depend on it.
+func (g *grouping) addByKey() {
+	for i, from := range g.t.stmt.sources {
+		grouped := len(from.table.key) > 0
+		for _, c := range from.table.key {
+			grouped = grouped && g.columns[columnRef{i, c}]
+		}
+		for c := range from.table.Columns {
+			if grouped {
+				g.columns[columnRef{i, c}] = true
+			}
+		}
 	}
 }
 

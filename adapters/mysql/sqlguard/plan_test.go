@@ -39,12 +39,12 @@ func TestPrinted(t *testing.T) {
 		"markers move with their parameters": {
 			"SELECT TRIM(? FROM name) AS t FROM customers WHERE created_at > (INTERVAL ? DAY + ?) ORDER BY id LIMIT ? OFFSET ?", []any{"x", 3, "2026-01-01", 5, 2},
 			"SELECT TRIM(BOTH ? FROM `_t1`.`name`) AS `_o1` FROM `shop`.`customers` AS `_t1` WHERE (`_t1`.`created_at` > DATE_ADD(?, INTERVAL ? DAY)) " +
-				"ORDER BY `_t1`.`id` LIMIT 5 OFFSET 2", []any{"x", "2026-01-01", int64(3)},
+				"ORDER BY `_t1`.`id`, `_o1` LIMIT 5 OFFSET 2", []any{"x", "2026-01-01", int64(3)},
 		},
 		"an alias of an aggregate in an expression is repeated, with its parameter": {
 			"SELECT status, SUM(total * ?) AS s FROM orders GROUP BY status ORDER BY s / ? DESC", []any{2, 10},
 			"SELECT `_t1`.`status` AS `_o1`, SUM((`_t1`.`total` * ?)) AS `_o2` FROM `shop`.`orders` AS `_t1` GROUP BY `_t1`.`status` " +
-				"ORDER BY (SUM((`_t1`.`total` * ?)) / ?) DESC LIMIT 201", []any{int64(2), int64(2), int64(10)},
+				"ORDER BY (SUM((`_t1`.`total` * ?)) / ?) DESC, `_t1`.`status` DESC LIMIT 201", []any{int64(2), int64(2), int64(10)},
 		},
 		"spellings of numbers": {
 			"SELECT 0x0A + x'0a', 007, 1.50, .5e-3, 18446744073709551616, (3.) FROM orders", nil,
@@ -54,27 +54,27 @@ func TestPrinted(t *testing.T) {
 		"FROM_UNIXTIME of what may be a text": {
 			"SELECT FROM_UNIXTIME(note), FROM_UNIXTIME(ROUND(total, 6)), FROM_UNIXTIME(total, '%Y') FROM orders", nil,
 			"SELECT FROM_UNIXTIME(ROUND(`_t1`.`note`, 6)) AS `_o1`, FROM_UNIXTIME(ROUND(`_t1`.`total`, 6)) AS `_o2`, " +
-				"FROM_UNIXTIME(`_t1`.`total`, '%Y') AS `_o3` FROM `shop`.`orders` AS `_t1` LIMIT 201", nil,
+				"FROM_UNIXTIME(`_t1`.`total`, '%Y') AS `_o3` FROM `shop`.`orders` AS `_t1` ORDER BY `_o1`, `_o2`, `_o3` LIMIT 201", nil,
 		},
 		"sides of TRIM and precisions": {
 			"SELECT TRIM(BOTH 'x' FROM note), TRIM('x' FROM note), CAST(placed_at AS DATETIME(0)), CAST(placed_at AS TIME(6)) FROM orders", nil,
 			"SELECT TRIM(BOTH 'x' FROM `_t1`.`note`) AS `_o1`, TRIM(BOTH 'x' FROM `_t1`.`note`) AS `_o2`, " +
 				"CAST(`_t1`.`placed_at` AS DATETIME) AS `_o3`, CAST(`_t1`.`placed_at` AS TIME(6)) AS `_o4` " +
-				"FROM `shop`.`orders` AS `_t1` LIMIT 201", nil,
+				"FROM `shop`.`orders` AS `_t1` ORDER BY `_o1`, `_o3`, `_o4` LIMIT 201", nil,
 		},
 		"joins": {
 			"SELECT c.id FROM customers c LEFT JOIN (orders o JOIN order_items i ON i.order_id = o.id) ON o.customer_id = c.id", nil,
 			"SELECT `_t1`.`id` AS `_o1` FROM `shop`.`customers` AS `_t1` LEFT JOIN (`shop`.`orders` AS `_t2` JOIN `shop`.`order_items` AS `_t3` ON " +
-				"(`_t3`.`order_id` = `_t2`.`id`)) ON (`_t2`.`customer_id` = `_t1`.`id`) LIMIT 201", nil,
+				"(`_t3`.`order_id` = `_t2`.`id`)) ON (`_t2`.`customer_id` = `_t1`.`id`) ORDER BY `_o1` LIMIT 201", nil,
 		},
 		"an alias hides a hidden column from nobody": {
 			"SELECT vip AS ssn, COUNT(*) FROM customers GROUP BY ssn HAVING MAX(ssn) >= 0 ORDER BY LENGTH(ssn)", nil,
-			"SELECT `_t1`.`vip` AS `_o1`, COUNT(*) AS `_o2` FROM `shop`.`customers` AS `_t1` GROUP BY `_o1` HAVING (MAX(`_o1`) >= 0) ORDER BY LENGTH(`_o1`) LIMIT 201", nil,
+			"SELECT `_t1`.`vip` AS `_o1`, COUNT(*) AS `_o2` FROM `shop`.`customers` AS `_t1` GROUP BY `_o1` HAVING (MAX(`_o1`) >= 0) ORDER BY LENGTH(`_o1`), `_o1` LIMIT 201", nil,
 		},
 		"binding of names that are alias and column": {
 			"SELECT -id AS id, name AS country FROM customers GROUP BY id, country, name HAVING id > 1 AND MAX(id) > 1 ORDER BY id, id + 0, country", nil,
 			"SELECT (-`_t1`.`id`) AS `_o1`, `_t1`.`name` AS `_o2` FROM `shop`.`customers` AS `_t1` GROUP BY `_t1`.`id`, `_t1`.`country`, `_t1`.`name` " +
-				"HAVING ((`_t1`.`id` > 1) AND (MAX(`_t1`.`id`) > 1)) ORDER BY `_o1`, (`_t1`.`id` + 0), `_o2` LIMIT 201", nil,
+				"HAVING ((`_t1`.`id` > 1) AND (MAX(`_t1`.`id`) > 1)) ORDER BY `_o1`, (`_t1`.`id` + 0), `_o2`, `_t1`.`id`, `_t1`.`country` LIMIT 201", nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,7 +48,7 @@ func TestPolicyDecides(t *testing.T) {
 	plan, err = g.Prepare("SELECT `sélect`, `A B`, `FROM`, `x``y`, SUBSTR(sku, 1) FROM `my db`.`ta``ble` t ORDER BY t.`from`", nil)
 	require.NoError(t, err)
 	require.Equal(t, "SELECT `_t1`.`Sélect` AS `_o1`, `_t1`.`a b` AS `_o2`, `_t1`.`from` AS `_o3`, `_t1`.`x``y` AS `_o4`, SUBSTR(`_t1`.`sku`, 1) AS `_o5` "+
-		"FROM `my db`.`ta``ble` AS `_t1` ORDER BY `_t1`.`from` LIMIT 6", plan.SQL)
+		"FROM `my db`.`ta``ble` AS `_t1` ORDER BY `_t1`.`from`, `_o1`, `_o2`, `_o4`, `_o5` LIMIT 6", plan.SQL)
 	for sql, reason := range map[string]sqlguard.Reason{
 		"SELECT LOWER(sku) FROM `my db`.`ta``ble`":                            sqlguard.ReasonFunction,
 		"SELECT CAST(sku AS CHAR) FROM `my db`.`ta``ble`":                     sqlguard.ReasonFunction,

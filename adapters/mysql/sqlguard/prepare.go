@@ -10,7 +10,7 @@ import (
 // Plan is a statement that may run.
 type Plan struct {
 	SQL     string // what runs; the agent's text never does
-	Asked   string // SQL with the agent's aliases in place of private names: to be read, never to run
+	Asked   string // SQL with the agent's aliases in place of private names, and without what completes its order: to be read, never to run
 	Args    []any  // for the placeholders of SQL and Asked in order: nil, bool, string, int64, uint64 or float64
 	Columns []OutColumn
 	Tables  []string // schema.table of every table read, each once, in order of appearance

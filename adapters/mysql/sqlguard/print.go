@@ -32,6 +32,9 @@ func (p *printer) print(s *statement) {
 	}
 	p.clause(" HAVING ", s.having)
 	for i, o := range s.order {
+		if o.added && p.agents {
+			break // those stand last
+		}
 		if i == 0 {
 			p.text(" ORDER BY ")
 		}
@@ -250,9 +253,15 @@ func (x *unitCall) print(p *printer) {
 }
 
 func (x *unixTime) print(p *printer) {
-	p.text("FROM_UNIXTIME(ROUND(")
+	p.text("FROM_UNIXTIME(")
+	if x.rounded {
+		p.text("ROUND(")
+	}
 	p.expr(x.x)
-	p.text(", 6))")
+	if x.rounded {
+		p.text(", 6)")
+	}
+	p.text(")")
 }
 
 func (x *cast) print(p *printer) {

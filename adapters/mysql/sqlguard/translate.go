@@ -106,6 +106,9 @@ func (t *translator) check() {
 	}
 	t.checkNulls()
 	t.checkGrouping()
+	if t.rep.rank == 0 {
+		t.completeOrder()
+	}
 	t.checkSize()
 }
 
@@ -234,7 +237,7 @@ func (t *translator) orderBy(n *ast.OrderByClause) {
 		t.rep.add(rankNode, "this kind of ORDER BY is refused")
 	}
 	for _, item := range n.Items {
-		t.stmt.order = append(t.stmt.order, orderItem{t.item("ORDER BY", item.Expr), item.Desc})
+		t.stmt.order = append(t.stmt.order, orderItem{expr: t.item("ORDER BY", item.Expr), desc: item.Desc})
 	}
 }
 

@@ -40,6 +40,7 @@ func Policy(m *config.MySQL) sqlguard.Policy {
 		for _, c := range t.Columns {
 			table.Columns = append(table.Columns, sqlguard.Column{
 				Name: c.Name, Sensitive: c.Sensitive, Type: c.Type, Comment: c.Comment,
+				Key: c.Key, MaxLength: c.MaxLength,
 			})
 		}
 		p.Tables = append(p.Tables, table)
