@@ -146,11 +146,11 @@ func TestAccountsThatCouldBreakOut(t *testing.T) {
 // The primary key is written into a draft, and only whole.
 func TestDraftMarksTheKey(t *testing.T) {
 	relations := []Relation{
-		{Schema: "s", Name: "a", Columns: []Column{{Name: "id", Type: "int(11)", Key: true}, {Name: "n", Type: "int(11)"}}},
-		{Schema: "s", Name: "b", Columns: []Column{{Name: "no", Type: "int(11)", Key: true}, {Name: "email", Type: "varchar(99)", Key: true}}},
+		{Schema: "s", Name: "a", Columns: []Column{{Name: "id", Type: "int(11)", Key: true}, {Name: "qty", Type: "int(11)"}}},
+		{Schema: "s", Name: "b", Columns: []Column{{Name: "num", Type: "int(11)", Key: true}, {Name: "email", Type: "varchar(99)", Key: true}}},
 	}
 	text := Draft(relations, DraftOptions{DefaultSchema: true})
 	require.Contains(t, text, "{column: id, type: int(11), key: true}")
-	require.Contains(t, text, "{column: n, type: int(11)}")
-	require.Contains(t, text, "{column: no, type: int(11)}", "half a key tells no rows apart")
+	require.Contains(t, text, "{column: qty, type: int(11)}")
+	require.Contains(t, text, "{column: num, type: int(11)}", "half a key tells no rows apart")
 }
