@@ -9,7 +9,7 @@ import (
 )
 
 // RunContext is the run that a caller acts for, with its grants: from the signed agent token,
-// or for a harness from the store. Nothing in it comes from an agent.
+// or for a harness from the store. An agent can change nothing in it.
 type RunContext struct {
 	RunID       run.ID
 	Incarnation string
@@ -71,8 +71,9 @@ func newAuthenticator(keys []HarnessKey, tokens Tokens) *authenticator {
 	return a
 }
 
-// caller returns who sent the bearer token, or UNAUTHENTICATED. Keys are compared in constant time.
-func (a *authenticator) caller(bearer string) (Caller, error) {
+// Authenticate returns who sent the bearer token, or UNAUTHENTICATED. Keys are compared in constant
+// time.
+func (a *authenticator) Authenticate(bearer string) (Caller, error) {
 	if bearer == "" {
 		return Caller{}, fault.New(fault.Unauthenticated)
 	}

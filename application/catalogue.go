@@ -38,8 +38,8 @@ func NewCatalogue(entries ...toolset.Entry) (*Catalogue, error) {
 	for _, e := range entries {
 		about := e.Executor.Describe()
 		_, twice := c.entries[about.Name]
-		if fault := unservable(e, about, twice); fault != "" {
-			problems = append(problems, fmt.Errorf("tool %q: %s", about.Name, fault))
+		if why := unservable(e, about, twice); why != "" {
+			problems = append(problems, fmt.Errorf("tool %q: %s", about.Name, why))
 		}
 		c.entries[about.Name] = catalogued{e, about}
 		for _, s := range about.DataSources {

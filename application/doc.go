@@ -8,11 +8,10 @@
 //	caller.go     who calls: harness keys, agent tokens, the run context of a call
 //	runs.go       open, find and end runs; the run contexts of harnesses
 //	boundary.go   one tool call: admit, preflight, begin, execute, project, settle
-//	preflight.go  every check that needs no I/O; strict.go: the request is one strict JSON object
+//	preflight.go  every check that needs no I/O
 //	inflight.go   the calls that this process executes
 //	watch.go      ends the calls of runs that ended elsewhere; stops the service
-//	result.go     Result: what the caller gets
-//	report.go     the one log line and the one observation of a call
+//	outcome.go    what a call came to: the Result, and its one log line and observation
 //	results.go    read results and records again; judge references
 //	catalogue.go  the closed set of tools
 package application

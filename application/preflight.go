@@ -1,8 +1,14 @@
 package application
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/invocation"
@@ -13,8 +19,9 @@ import (
 // preflight makes every check that needs no I/O and returns the tool and its plan. The order of
 // the checks decides which of several faults is reported.
 //
-// What a call may do is decided here and nowhere else: from the run context's grants and the
-// tool's own description. No payload has a member for it (S04).
+// Whether the run may use the tool is decided here and nowhere else: from the run context's grants
+// and the tool's own description. No payload has a member for it (S04). The data sources that were
+// granted go to the executor as a scope, since only it can read which one a request names.
 func preflight(
 	c *Catalogue, rc RunContext, call Call, limit limits.RequestBytes,
 ) (entry catalogued, plan tool.Plan, err error) {
@@ -56,4 +63,32 @@ func prepare(entry catalogued, request json.RawMessage, scope tool.Scope) (plan 
 		return tool.Plan{}, fault.Of(err)
 	}
 	return plan, nil
+}
+
+// checkObject returns REQUEST_INVALID unless the bytes are exactly one JSON object in valid
+// UTF-8, without duplicate member names at any level, nested at most limits.MaxDepth deep (S03).
+func checkObject(request []byte) error {
+	if kind := jsontext.Value(request).Kind(); kind != '{' {
+		return fault.Because(fault.RequestInvalid, "NOT_AN_OBJECT", "the request must be one JSON object")
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(request))
+	for {
+		_, err := dec.ReadToken()
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			return invalidAt(dec, "DUPLICATE_MEMBER", "duplicate member name")
+		case err != nil:
+			return invalidAt(dec, "JSON", "the request is not valid JSON in UTF-8")
+		case dec.StackDepth() > limits.MaxDepth:
+			return invalidAt(dec, "NESTING", fmt.Sprintf("the request nests deeper than %d levels", limits.MaxDepth))
+		case dec.StackDepth() == 0 && len(bytes.TrimLeft(request[dec.InputOffset():], " \t\r\n")) > 0:
+			return invalidAt(dec, "TRAILING_DATA", "something follows the request's object")
+		}
+	}
+}
+
+func invalidAt(dec *jsontext.Decoder, reason, sentence string) error {
+	return fault.Because(fault.RequestInvalid, reason, fmt.Sprintf("%s, at byte %d", sentence, dec.InputOffset()))
 }

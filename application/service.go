@@ -56,8 +56,9 @@ func (o Options) withDefaults() Options {
 // Service is the front door: what harnesses, agents and operators may ask, whatever the
 // transport. It decides who may ask; the types behind it decide the rest.
 type Service struct {
+	*authenticator
+
 	catalogue *Catalogue
-	auth      *authenticator
 	runs      *runs
 	boundary  *boundary
 	results   *results
@@ -74,8 +75,9 @@ func New(
 	opt = opt.withDefaults()
 	calls := newInflight()
 	return &Service{
+		authenticator: newAuthenticator(opt.HarnessKeys, tokens),
+
 		catalogue: catalogue,
-		auth:      newAuthenticator(opt.HarnessKeys, tokens),
 		runs:      newRuns(catalogue, store, tokens, opt.Ceilings),
 		boundary:  newBoundary(catalogue, store, calls, opt),
 		results:   &results{store},
@@ -96,9 +98,6 @@ type Call struct {
 	// Request is the tool's request, byte for byte as it was sent.
 	Request json.RawMessage
 }
-
-// Authenticate returns the caller of a bearer token, or UNAUTHENTICATED.
-func (s *Service) Authenticate(bearer string) (Caller, error) { return s.auth.caller(bearer) }
 
 // Open opens a run and returns it with its agent token; RUN_EXISTS when the id is taken.
 // Harnesses only.

@@ -24,10 +24,9 @@ type Executor interface {
 	//  - MUST NOT keep or change the request;
 	//  - MUST NOT panic.
 	Prepare(request json.RawMessage, scope tool.Scope) (tool.Plan, error)
-	// Execute executes the plan and returns the raw response.
-	// It describes itself: its member asked says what was asked, as it ran, in names that the agent
-	// may see, and the projector shows that as the scope of an empty answer. A tool that always has
-	// an answer may leave asked out.
+	// Execute executes the plan and returns the raw response. Its member asked says which question
+	// was put to the source, in names that the agent may see; the projector shows it as the scope of
+	// an empty answer. A tool that always has an answer may leave asked out.
 	//  - MUST return one JSON value of at most limit bytes, which the caller may change;
 	//  - MUST be safe for concurrent use;
 	//  - MUST stop reading, and return RESULT_TOO_LARGE, at the first byte past limit (S20);

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/toolboundary/toolboundary/domain/fault"
 )
 
@@ -77,4 +79,85 @@ func (x *exchange) nothing() error {
 		return err
 	}
 	return decode(body, &struct{}{})
+}
+
+// toolCall is the body of a tool call, as far as it could be read.
+type toolCall struct {
+	id, tool string
+	request  []byte
+}
+
+// readCall splits the body into its members. The request itself is not read: it goes to
+// the boundary byte for byte. A member that is absent stays empty, and the boundary says so.
+func (x *exchange) readCall(limit int64) (toolCall, error) {
+	body, err := x.readJSON(limit)
+	if err != nil {
+		return toolCall{}, err
+	}
+	// Duplicate names and bad UTF-8 inside the request are the boundary's to refuse; those of
+	// the envelope are refused below.
+	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
+	call := toolCall{}
+	if token, err := dec.ReadToken(); err != nil {
+		return call, syntax(err)
+	} else if token.Kind() != '{' {
+		return call, invalid("TYPE", "the body must be one JSON object")
+	}
+	seen := map[string]bool{}
+	for dec.PeekKind() != '}' {
+		name, err := readText(dec)
+		if err != nil {
+			return call, err
+		}
+		if seen[name] {
+			return call, invalid("DUPLICATE_MEMBER", "duplicate member name")
+		}
+		seen[name] = true
+		if err := call.member(dec, name); err != nil {
+			return call, err
+		}
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return call, syntax(err)
+	}
+	if _, err := dec.ReadToken(); err != io.EOF {
+		return call, invalid("TRAILING_DATA", "something follows the body's value")
+	}
+	return call, nil
+}
+
+// member reads the value of one member of the envelope.
+func (c *toolCall) member(dec *jsontext.Decoder, name string) (err error) {
+	switch name {
+	case "tool_call_id":
+		c.id, err = readText(dec)
+	case "tool_name":
+		c.tool, err = readText(dec)
+	case "request":
+		var value jsontext.Value
+		if value, err = dec.ReadValue(); err != nil {
+			return syntax(err)
+		}
+		c.request = bytes.Clone(value)
+	default:
+		return invalid("UNKNOWN_MEMBER", "a member is not known: a call has tool_call_id, tool_name and request")
+	}
+	return err
+}
+
+// readText reads a string strictly: valid UTF-8 and no lone surrogates.
+func readText(dec *jsontext.Decoder) (string, error) {
+	value, err := dec.ReadValue()
+	if err != nil {
+		return "", syntax(err)
+	}
+	if value.Kind() != '"' {
+		return "", invalid("TYPE", "tool_call_id and tool_name must be strings")
+	}
+	text, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return "", syntax(err)
+	}
+	return string(text), nil
 }

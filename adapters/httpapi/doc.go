@@ -20,4 +20,15 @@
 // twice, once into floats; matches names without regard to case; and makes its errors, which
 // quote the offending values, through package variables, so that two handlers in one process
 // could not differ.
+//
+// Where things are:
+//
+//	httpapi.go  Options, New and Admin: which routes there are
+//	route.go    one request: match, authenticate, call the route, answer or fail
+//	body.go     reading bodies: a tool call byte for byte, everything else strictly
+//	json.go     strict JSON in, JSON out
+//	calls.go    the routes about one tool call; runs.go: about runs; admin.go: the operator's
+//	views.go    the Go types of all bodies; status.go: the status of each code
+//	docs.go     what the OpenAPI document says of each route; openapi.go: the document
+//	metrics.go  the metrics of the service; server.go: an http.Server that no client can hold
 package httpapi

@@ -28,6 +28,15 @@ var (
 	decoding = json.RejectUnknownMembers(true)
 )
 
+// respond returns the answer with the value as its body.
+func respond(status int, v any) (answer, error) {
+	body, err := encode(v)
+	if err != nil {
+		return answer{}, fault.Wrap(fault.Internal, err)
+	}
+	return answer{status: status, body: body}, nil
+}
+
 // encode returns the body of a value of this package: UTF-8, members in the order of the
 // type's fields, lists and objects never null, nothing escaped for HTML.
 func encode(v any) ([]byte, error) { return json.Marshal(v, encoding) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"path"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -42,15 +43,6 @@ type answer struct {
 	status  int
 	content string
 	body    []byte
-}
-
-// respond returns the answer with the value as its body.
-func respond(status int, v any) (answer, error) {
-	body, err := encode(v)
-	if err != nil {
-		return answer{}, fault.Wrap(fault.Internal, err)
-	}
-	return answer{status: status, body: body}, nil
 }
 
 // exchange is one request with its response.
@@ -236,4 +228,18 @@ func (a *api) write(x *exchange, ans answer) {
 	x.w.WriteHeader(ans.status)
 	_, _ = x.w.Write(ans.body) // a client that is gone misses its answer; the record is kept (S25)
 	a.opt.Metrics.answered(x.r.Method, x.route.path, ans.status)
+}
+
+var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$`)
+
+// traced returns the request with the trace id of its W3C traceparent header; an invalid
+// header is ignored.
+func traced(r *http.Request) *http.Request {
+	header := r.Header.Get("traceparent")
+	m := traceparent.FindStringSubmatch(header)
+	if m == nil || strings.HasPrefix(header, "ff") || strings.Trim(m[1], "0") == "" ||
+		strings.HasPrefix(header, "00") && m[2] != "" {
+		return r
+	}
+	return r.WithContext(application.WithTraceID(r.Context(), m[1]))
 }

@@ -12,4 +12,9 @@
 // Files stream: memory depends on the number of lines that are kept, not on the files. The
 // newest matches are kept, every match is counted. What was searched is part of the answer, so
 // that an empty one is a finding; when a file could not be read, an empty answer is none.
+//
+// Where things are: executor.go (Prepare, Execute), request.go (the request), files.go (which files,
+// opened safely), lines.go and search.go (one file, line by line), times.go, fields.go and needle.go
+// (when and whether a line matches), mask.go (secrets), counts.go (counts over time), response.go
+// (the raw response), projector.go (the agent result), source.go (the configuration).
 package logsearch

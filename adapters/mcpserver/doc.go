@@ -14,4 +14,13 @@
 //
 // One stateless HTTP handler serves the revisions from 2024-11-05 to 2026-07-28; JSON-RPC
 // batches, which only 2025-03-26 has, are refused, since one request carries one identity.
+//
+// Where things are, in the order in which a tools/call meets them:
+//
+//	http.go      the Streamable HTTP endpoint: who calls, is it a message; stdio.go: the same over stdio
+//	message.go   one JSON-RPC message, read strictly
+//	server.go    hands it to the SDK, which calls back: dispatch, then callTool
+//	result.go    callTool: one invocation of the service, and its result as MCP has it
+//	identity.go  where the tool_call_id comes from; splice.go: members of JSON, byte for byte
+//	error.go     protocol errors; list.go: tools/list; options.go, trace.go
 package mcpserver

@@ -9,4 +9,9 @@
 //
 // Projector down-samples what does not fit and says so; each series keeps its minimum, maximum,
 // mean and last value, made of all its samples.
+//
+// Where things are: executor.go (Prepare, Execute), request.go and window.go (the request and its
+// times), promguard (the query), client.go (one HTTP exchange), receive.go and reader.go (the answer
+// as it streams), response.go (the raw response), projector.go and series.go (the agent result),
+// source.go (the configuration), ready.go (which sources answer).
 package promquery

@@ -10,6 +10,18 @@
 //
 // The client library also logs, to standard error and with addresses, and has one logger for the
 // whole process. So whoever owns the process decides: logging.Disable of go-redis turns it off.
+//
+// Where things are:
+//
+//	redisstore.go  Store, New, Close; options.go: where Redis is; keys.go: what is kept under which key
+//	runs.go        Open, Find, End; ledger.go: a run as Redis keeps it
+//	begin.go       Begin; settle.go: Settle; both with what a lost reply means (fences)
+//	load.go        Load; reads.go: commands that only read; lost.go: records whose lease has passed
+//	calls.go       one execution of a script: send, repeat, read the answer; scripts.go: loading them
+//	lua/*.lua      the scripts, one for each atomic step; lib.lua explains the ledger's fields
+//	layout.go      where in a stored record the scripts compare and write, measured on the encoder
+//	faults.go      what an error of the client means; watch.go: Watch and Ended
+//	check.go       what the servers must be like, before the start; inspect.go: what they report
 package redisstore
 
 import (

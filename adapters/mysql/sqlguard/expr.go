@@ -31,7 +31,7 @@ func (t *translator) expr(n ast.ExprNode) expr {
 func (t *translator) node(n ast.ExprNode) expr {
 	switch n := n.(type) {
 	case *ast.ParenthesesExpr:
-		return t.node(n.Expr) // no deeper than the scan let it be, and no level of the tree
+		return t.node(n.Expr) // the scan has bounded how many there are, and they add no level to the tree
 	case *ast.ColumnNameExpr:
 		return t.column(n.Name)
 	case *driver.ValueExpr:

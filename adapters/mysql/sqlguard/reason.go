@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Reason is the class of a refusal. The strings are stable.
+// Reason is the class of a rejection. The strings are stable.
 type Reason string
 
-// The classes of refusal.
+// The classes of rejections.
 const (
 	ReasonLimit           Reason = "LIMIT"
 	ReasonComment         Reason = "COMMENT"
@@ -43,7 +43,7 @@ const (
 	ReasonParamType       Reason = "PARAM_TYPE"
 )
 
-// Rejection is why a statement was refused. It is safe to show to the agent: Detail names the agent's own identifiers and
+// Rejection is why a statement was rejected. It is safe to show to the agent: Detail names the agent's own identifiers and
 // the allowlist only, and is the same whether a name that is not allowlisted exists in the database or not.
 type Rejection struct {
 	Reason Reason
