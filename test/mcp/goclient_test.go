@@ -77,7 +77,7 @@ func TestGoClientOverStdio(t *testing.T) {
 			Name: "demo_schema", Arguments: map[string]any{"answer": []int{1}},
 		})
 		require.NoError(t, err, "%s", log)
-		require.False(t, res.IsError, "%v", res.StructuredContent)
+		require.False(t, res.IsError, "the result should not be an error: %v", res.StructuredContent)
 		ids = append(ids, said(t, res).ToolCallID)
 	}
 	require.NotEqual(t, ids[0], ids[1])
@@ -109,7 +109,7 @@ func goClient(ctx context.Context, t *testing.T, session *mcp.ClientSession) {
 		return res
 	}
 	res := call("toolu_01", "demo_query", `{"data_source":"shop","answer":[12345678901234567890]}`)
-	require.False(t, res.IsError, "%v", res.StructuredContent)
+	require.False(t, res.IsError, "the result should not be an error: %v", res.StructuredContent)
 	require.Equal(t, "toolu_01", said(t, res).ToolCallID)
 	require.Contains(t, text(t, res), `"items":[12345678901234567890]`)
 
@@ -117,11 +117,11 @@ func goClient(ctx context.Context, t *testing.T, session *mcp.ClientSession) {
 	require.Equal(t, "NO_EVIDENCE", said(t, res).EvidenceStatus)
 
 	res = call("toolu_01", "demo_query", `{"answer":[1]}`)
-	require.True(t, res.IsError, "%v", res.StructuredContent)
+	require.True(t, res.IsError, "the result should be an error: %v", res.StructuredContent)
 	require.Equal(t, "DUPLICATE_TOOL_CALL", said(t, res).Error.Code)
 
 	res = call("toolu_03", "demo_query", `{"refuse":`+unknownColumn+`}`)
-	require.True(t, res.IsError, "%v", res.StructuredContent)
+	require.True(t, res.IsError, "the result should be an error: %v", res.StructuredContent)
 	require.Equal(t, "customers.ssn is not available", said(t, res).Error.Detail)
 
 	_, err = session.CallTool(ctx, &mcp.CallToolParams{

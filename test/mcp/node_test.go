@@ -135,7 +135,7 @@ func requireScripted(t *testing.T, r report) {
 	require.JSONEq(t, `{"items":[1,"é"],"truncated":false}`, string(r.Results[0].StructuredContent.AgentResult))
 	require.Contains(t, r.Results[0].text(t), `"items":[1,"é"]`)
 	require.Equal(t, "NO_EVIDENCE", r.Results[1].StructuredContent.EvidenceStatus)
-	require.True(t, r.Results[2].IsError, "%+v", r.Results[2])
+	require.True(t, r.Results[2].IsError, "the result should be an error: %+v", r.Results[2])
 	require.Equal(t, "DUPLICATE_TOOL_CALL", r.Results[2].code())
 	require.Equal(t, "customers.ssn is not available", r.Results[3].StructuredContent.Error.Detail)
 	require.Equal(t, -32602, r.Results[4].Thrown.Code)
@@ -156,7 +156,7 @@ func TestTypeScriptClientOverStdio(t *testing.T) {
 	r := typescript(t, []string{actAsBinary + "=scripted"}, calls,
 		"stdio", self(t), "mcp", "--config", service.Write(t, ""))
 	requireScripted(t, r)
-	require.False(t, r.Results[5].IsError, "%+v", r.Results[5])
+	require.False(t, r.Results[5].IsError, "the result should not be an error: %+v", r.Results[5])
 	require.NotEmpty(t, r.Results[5].StructuredContent.ToolCallID, "over stdio the JSON-RPC id is used")
 	require.Contains(t, r.Results[6].Thrown.Message, "enough")
 	require.Equal(t, "EVIDENCE_FOUND", r.Results[7].StructuredContent.EvidenceStatus)

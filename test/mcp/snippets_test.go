@@ -181,7 +181,7 @@ func listAndCall(ctx context.Context, t *testing.T, session *mcp.ClientSession, 
 		Name: "demo_query", Arguments: json.RawMessage(`{"data_source":"shop","answer":[1]}`), Meta: meta,
 	})
 	require.NoError(t, err)
-	require.False(t, res.IsError, "%v", res.StructuredContent)
+	require.False(t, res.IsError, "the result should not be an error: %v", res.StructuredContent)
 }
 
 // headers adds a snippet's headers to each request, with the token in place of the placeholder.
