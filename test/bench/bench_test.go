@@ -199,8 +199,8 @@ func boundary(b *testing.B, db *servers.MySQL, rd *servers.RedisServer, user, pa
 		res := svc.Invoke(ctx, agent, application.Call{
 			RunID: "bench", ToolCallID: fmt.Sprintf("call_%d", n.Add(1)), ToolName: mysql.Name, Request: request,
 		})
-		if res.Fault != nil {
-			return res.Fault
+		if f := res.Fault; f != nil {
+			return fmt.Errorf("%w (%s: %s)", f, f.Reason, f.Detail)
 		}
 		return nil
 	}}

@@ -64,12 +64,12 @@ func TestProxyDropsRepliesOfWorkThatWasDone(t *testing.T) {
 	p := servers.Proxy(t, r.Addr)
 	c := dial(t, p.Addr)
 	p.DropReplies()
-	_, err := c.ask("SET k done", impatient)
-	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	got, err := c.ask("SET k done", impatient)
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the reply %q came through", got)
 	require.Eventually(t, func() bool { return r.Client(t).Get(t.Context(), "k").Val() == "done" },
 		patient, time.Millisecond, "the command should reach the server")
 	p.Pass(t)
-	got, err := dial(t, p.Addr).ask("PING", patient)
+	got, err = dial(t, p.Addr).ask("PING", patient)
 	require.NoError(t, err)
 	require.Equal(t, "+PONG\r\n", got)
 }
@@ -80,8 +80,8 @@ func TestProxyBlackholeKeepsRequestsFromTheServer(t *testing.T) {
 	open := dial(t, p.Addr)
 	p.Blackhole()
 	for name, c := range map[string]*talker{"open": open, "new": dial(t, p.Addr)} {
-		_, err := c.ask("SET k reached", impatient)
-		require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the %s connection", name)
+		got, err := c.ask("SET k reached", impatient)
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the %s connection got %q", name, got)
 	}
 	require.Empty(t, r.Client(t).Get(t.Context(), "k").Val())
 }
@@ -129,11 +129,11 @@ func TestProxyDelaysAndRetargets(t *testing.T) {
 	require.NoError(t, b.Client(t).Set(t.Context(), "who", "b", 0).Err())
 	p := servers.Proxy(t, a.Addr)
 	p.Delay(time.Hour)
-	_, err := dial(t, p.Addr).ask("PING", impatient)
-	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	got, err := dial(t, p.Addr).ask("PING", impatient)
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the reply %q was not delayed", got)
 	p.Delay(0)
 	p.Retarget(b.Addr)
-	got, err := dial(t, p.Addr).ask("GET who", patient)
+	got, err = dial(t, p.Addr).ask("GET who", patient)
 	require.NoError(t, err)
 	require.Equal(t, "$1\r\n", got)
 }
