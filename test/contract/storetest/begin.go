@@ -74,11 +74,14 @@ var beginCases = []storeCase{
 			s.untouched(r, "call_1")
 		}},
 	{Name: "Begin/RefusesDuplicates", Scenarios: []string{"S07"},
-		Rule:     "A second Begin of an id is DUPLICATE_TOOL_CALL with the first call's status; record and budget stay as they are.",
+		Rule: "A second Begin of an id is DUPLICATE_TOOL_CALL with the first call's status; record and budget stay as " +
+			"they are.",
 		Promises: []string{"Invocations.Begin#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
-			r := s.open("r1", func(r *run.Run) { r.Budget.MaxCalls, r.Budget.MaxCallsPerTool = 3, map[string]int64{toolName: 3} })
+			r := s.open("r1", func(r *run.Run) {
+				r.Budget.MaxCalls, r.Budget.MaxCallsPerTool = 3, map[string]int64{toolName: 3}
+			})
 			for status, settle := range map[invocation.Status]func(invocation.Record){
 				invocation.Projecting: func(invocation.Record) {},
 				invocation.Ready:      func(rec invocation.Record) { s.settle(s.answered(rec)) },
@@ -112,11 +115,13 @@ var beginCases = []storeCase{
 			require.Nil(t, value)
 		}},
 	{Name: "Begin/FirstThatHolds", Scenarios: []string{"S06"},
-		Rule:     "The refusal is the first that holds of RUN_NOT_FOUND, RUN_INACTIVE, RUN_DEADLINE_EXCEEDED, DUPLICATE_TOOL_CALL, TOOL_BUDGET, RUN_BUDGET, RUN_BYTES.",
+		Rule: "The refusal is the first that holds of RUN_NOT_FOUND, RUN_INACTIVE, RUN_DEADLINE_EXCEEDED, " +
+			"DUPLICATE_TOOL_CALL, TOOL_BUDGET_EXHAUSTED, RUN_BUDGET_EXHAUSTED, RUN_BYTES_EXHAUSTED.",
 		Promises: []string{"Invocations.Begin#2"},
 		Body:     firstThatHolds},
 	{Name: "Begin/RepeatedByItsOwner", Scenarios: []string{"S07", "S24"},
-		Rule:     "A repeated Begin of the same owner is answered as before, also when the run has ended meanwhile, and spends nothing.",
+		Rule: "A repeated Begin of the same owner is answered as before, also when the run has ended meanwhile, and " +
+			"spends nothing.",
 		Promises: []string{"Invocations.Begin#4"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -172,7 +177,10 @@ var beginCases = []storeCase{
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
 			runs := []run.ID{"a", "a:b", "a:i", "a:i:b", "A", "a.b", "a-"}
-			ids := []string{"c", "b:c", "i:c", "}:i:c", "{a}:i:c", "{", "}", "{}", ":", "%7D", "*", "C", "c:", "~!#$&()+,/;<=>?@[]^_`|", strings.Repeat("{:}%", 256)}
+			ids := []string{
+				"c", "b:c", "i:c", "}:i:c", "{a}:i:c", "{", "}", "{}", ":", "%7D", "*", "C", "c:",
+				"~!#$&()+,/;<=>?@[]^_`|", strings.Repeat("{:}%", 256),
+			}
 			for _, id := range runs {
 				r := s.open(id)
 				for _, c := range ids {

@@ -22,8 +22,8 @@ var breakCases = []storeCase{
 		Promises: []string{"Store#1"},
 		Body:     unreachable},
 	{Name: "Begin/UnknownOutcomeIsClosedOff", Scenarios: []string{"S24"},
-		Rule: "A Begin whose answer is lost is STORE_UNAVAILABLE, and soon its owner has no execution: " +
-			"the record is an error, or there is none.",
+		Rule: "A Begin whose answer is lost is STORE_UNAVAILABLE, and soon its owner has no execution: the record is an " +
+			"error, or there is none.",
 		Promises: []string{"Invocations.Begin#6"},
 		Body:     unknownBegin},
 	{Name: "Settle/RepeatedAfterALostAnswer", Scenarios: []string{"S14", "S24"},
@@ -57,7 +57,8 @@ var breakCases = []storeCase{
 			s.told(w, r.ID)
 		}},
 	{Name: "Ended/ReturnsWhatItLearned", Scenarios: []string{"S36"},
-		Rule:     "When only a part of the store answers, Ended returns STORE_UNAVAILABLE together with what that part says.",
+		Rule: "When only a part of the store answers, Ended returns STORE_UNAVAILABLE together with what that part " +
+			"says.",
 		Promises: []string{"Cancellations.Ended#2"},
 		Body:     partlyEnded},
 }

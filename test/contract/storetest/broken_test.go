@@ -46,7 +46,9 @@ type (
 	forgetsForTheSlow struct{ *reference }
 )
 
-func (b readsRenew) Load(_ context.Context, id run.ID, view ports.View, ids ...string) (map[string]ports.Found, error) {
+func (b readsRenew) Load(
+	_ context.Context, id run.ID, view ports.View, ids ...string,
+) (map[string]ports.Found, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found := b.load(id, view, ids...)
@@ -182,7 +184,9 @@ func (b anyoneSettles) Settle(_ context.Context, next invocation.Record) (invoca
 	return b.settle(next)
 }
 
-func (b sharesBytes) Load(_ context.Context, id run.ID, view ports.View, ids ...string) (map[string]ports.Found, error) {
+func (b sharesBytes) Load(
+	_ context.Context, id run.ID, view ports.View, ids ...string,
+) (map[string]ports.Found, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found := b.load(id, view, ids...)
@@ -207,7 +211,9 @@ func (b refusesInHaste) Begin(
 }
 
 // Load loses at half the lease.
-func (b losesTooSoon) Load(_ context.Context, id run.ID, view ports.View, ids ...string) (map[string]ports.Found, error) {
+func (b losesTooSoon) Load(
+	_ context.Context, id run.ID, view ports.View, ids ...string,
+) (map[string]ports.Found, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, f := range b.model.clone().load(b.at.Add(long), id, view, ids...) {
@@ -226,7 +232,9 @@ func (b losesTooSoon) Settle(ctx context.Context, next invocation.Record) (invoc
 	return b.reference.Settle(ctx, next)
 }
 
-func (b neverLost) Load(_ context.Context, id run.ID, view ports.View, ids ...string) (map[string]ports.Found, error) {
+func (b neverLost) Load(
+	_ context.Context, id run.ID, view ports.View, ids ...string,
+) (map[string]ports.Found, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at, leases := b.at, map[invocation.Key]time.Time{}
@@ -253,7 +261,9 @@ func (b neverLost) Settle(ctx context.Context, next invocation.Record) (invocati
 	return b.reference.Settle(ctx, next)
 }
 
-func (b lostIsShownOnly) Load(_ context.Context, id run.ID, view ports.View, ids ...string) (map[string]ports.Found, error) {
+func (b lostIsShownOnly) Load(
+	_ context.Context, id run.ID, view ports.View, ids ...string,
+) (map[string]ports.Found, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	before := b.model.clone()
@@ -272,7 +282,9 @@ func (b lostIsShownOnly) Settle(ctx context.Context, next invocation.Record) (in
 	return b.reference.Settle(ctx, next)
 }
 
-func (b corruptIsAbsent) Load(ctx context.Context, id run.ID, view ports.View, ids ...string) (map[string]ports.Found, error) {
+func (b corruptIsAbsent) Load(
+	ctx context.Context, id run.ID, view ports.View, ids ...string,
+) (map[string]ports.Found, error) {
 	found, err := b.reference.Load(ctx, id, view, ids...)
 	for toolCallID, f := range found {
 		if f.Fault != nil {
@@ -282,7 +294,9 @@ func (b corruptIsAbsent) Load(ctx context.Context, id run.ID, view ports.View, i
 	return found, err
 }
 
-func (b corruptFailsAll) Load(ctx context.Context, id run.ID, view ports.View, ids ...string) (map[string]ports.Found, error) {
+func (b corruptFailsAll) Load(
+	ctx context.Context, id run.ID, view ports.View, ids ...string,
+) (map[string]ports.Found, error) {
 	found, err := b.reference.Load(ctx, id, view, ids...)
 	for _, f := range found {
 		if f.Fault != nil {

@@ -30,7 +30,8 @@ var budgetCases = []storeCase{
 			}
 		}},
 	{Name: "Budget/CallsPerToolAreExact", Scenarios: []string{"S08"},
-		Rule:     "A tool's own budget is exact, TOOL_BUDGET_EXHAUSTED past it; a tool without one is bounded by the run only.",
+		Rule: "A tool's own budget is exact, TOOL_BUDGET_EXHAUSTED past it; a tool without one is bounded by the run " +
+			"only.",
 		Promises: []string{"Invocations.Begin#1", "Invocations.Begin#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -82,7 +83,7 @@ var budgetCases = []storeCase{
 			require.EqualValues(t, 10, s.find("r1").Usage.Calls)
 		}},
 	{Name: "Budget/ToolCallsAreExactUnderConcurrency", Scenarios: []string{"S08"},
-		Rule:     "Of concurrent calls of two tools each begins exactly its own budget.",
+		Rule:     "Of concurrent calls of two tools exactly as many begin as each tool's budget allows.",
 		Promises: []string{"Invocations.Begin#1", "Store#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -99,7 +100,8 @@ var budgetCases = []storeCase{
 			require.Equal(t, map[string]int64{toolName: 7, "other": 5}, s.find("r1").Usage.CallsPerTool)
 		}},
 	{Name: "Budget/AnswerBytesAreExact", Scenarios: []string{"S09", "S22"},
-		Rule:     "Raw and agent bytes that fill max_bytes exactly are stored; one byte more is ERROR/RUN_BYTES_EXHAUSTED without raw, uncharged.",
+		Rule: "An answer that fills max_bytes exactly is stored; one byte more is ERROR/RUN_BYTES_EXHAUSTED, without " +
+			"the raw response and not charged.",
 		Promises: []string{"Invocations.Settle#1", "Invocations.Settle#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -123,7 +125,7 @@ var budgetCases = []storeCase{
 			}
 		}},
 	{Name: "Budget/RawOfFailuresIsCharged", Scenarios: []string{"S09"},
-		Rule:     "The raw that a failure keeps is charged as well, and dropped when it does not fit.",
+		Rule:     "The raw response that a failure keeps is charged too, and dropped when it does not fit.",
 		Promises: []string{"Invocations.Settle#1", "Invocations.Settle#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)

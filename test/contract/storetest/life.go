@@ -34,7 +34,8 @@ var lifeCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/KeepsTheExactExpiry", Scenarios: []string{"S18"},
-		Rule:     "A transition keeps the absolute expiry to the millisecond, for small and large records, and so does its repetition.",
+		Rule: "A settlement keeps the absolute expiry to the millisecond, for small and large records, and so does its " +
+			"repetition.",
 		Promises: []string{"Invocations.Settle#1"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -61,7 +62,8 @@ var lifeCases = []storeCase{
 			small, large := s.begin(r, "small"), s.begin(r, "large")
 			s.Advance(t, s.Unit)
 			stands := s.find("r1")
-			for _, next := range []invocation.Record{s.answered(small), failed(small, ""), ready(t, large, text(100<<10), text(10), evidence.Found)} {
+			whole := ready(t, large, text(100<<10), text(10), evidence.Found)
+			for _, next := range []invocation.Record{s.answered(small), failed(small, ""), whole} {
 				for range 2 {
 					_, err := s.Store.Settle(t.Context(), next)
 					refused(t, err, fault.InvocationNotFound)
@@ -106,7 +108,8 @@ var lifeCases = []storeCase{
 			require.Empty(t, found)
 		}},
 	{Name: "Find/RunsOutliveTheirRecords", Scenarios: []string{"S18"},
-		Rule:     "A run is known for 15 minutes longer than any of its records can live, and nothing that happens in it moves that.",
+		Rule: "A run is known until it may be forgotten, longer than any of its records can live, and nothing that " +
+			"happens in it moves that.",
 		Promises: []string{"Runs.Find#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)

@@ -16,7 +16,7 @@ import (
 
 var loadCases = []storeCase{
 	{Name: "Load/AbsentIDsAreAbsent", Scenarios: []string{"S17"},
-		Rule:     "Ids without a record, and those of another run, are absent from the answer, and that is no error.",
+		Rule:     "Ids without a record, and those of another run, are absent from the answer; that is not an error.",
 		Promises: []string{"Invocations.Load#1"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -68,7 +68,7 @@ var loadCases = []storeCase{
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
 			r := s.open("r1")
-			mark := `"},"request":"` // what stands before a request, inside one
+			mark := `"},"request":"` // what comes before a request, inside one
 			begun := s.begin(r, "call_1")
 			large := s.settle(ready(t, s.begin(r, "call_2"), text(300<<10), text(40<<10), evidence.None))
 			wordy := s.settle(begunFailed(begun, mark))
@@ -81,15 +81,17 @@ var loadCases = []storeCase{
 			}
 		}},
 	{Name: "Load/AnswerHoldsTheAgentResultOnly",
-		Rule:     "With view Answer the record comes with its agent result, of any length, and without request and raw response.",
+		Rule: "With view Answer the record comes with its agent result, of any length, and without request and raw " +
+			"response.",
 		Promises: []string{"Invocations.Load#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
 			r := s.open("r1")
+			most := int(limits.Default().AgentResult)
 			want := map[string]invocation.Record{
 				"small":  s.settle(ready(t, s.begin(r, "small"), text(10), text(20), evidence.Found)),
-				"edge":   s.settle(ready(t, s.begin(r, "edge"), text(70<<10), text(int(limits.Default().AgentResult)), evidence.None)),
-				"large":  s.settle(ready(t, s.begin(r, "large"), text(70<<10), text(4*int(limits.Default().AgentResult)), evidence.Found)),
+				"edge":   s.settle(ready(t, s.begin(r, "edge"), text(70<<10), text(most), evidence.None)),
+				"large":  s.settle(ready(t, s.begin(r, "large"), text(70<<10), text(4*most), evidence.Found)),
 				"failed": s.settle(begunFailed(s.begin(r, "failed"), "x")),
 			}
 			want["begun"] = s.begin(r, "begun")
@@ -112,7 +114,8 @@ var loadCases = []storeCase{
 			before := s.stored(rec.Key())
 			got, err := s.Store.Load(t.Context(), "r1", ports.Whole, "call_1")
 			require.NoError(t, err)
-			for _, b := range [][]byte{got["call_1"].Record.Request, got["call_1"].Record.RawResponse, got["call_1"].Record.AgentResult} {
+			handed := got["call_1"].Record
+			for _, b := range [][]byte{handed.Request, handed.RawResponse, handed.AgentResult} {
 				copy(b, bytes.Repeat([]byte("!"), len(b)))
 			}
 			require.Equal(t, before, s.stored(rec.Key()))
@@ -121,7 +124,8 @@ var loadCases = []storeCase{
 			require.Equal(t, before, encoded(again["call_1"].Record))
 		}},
 	{Name: "Load/CorruptIsAFaultOfItsIDAlone", Scenarios: []string{"S23"},
-		Rule:     "A value that is no record of its key is INTERNAL for that id alone; the others are answered and the value stays.",
+		Rule: "A value that is not a record of its key is INTERNAL for that id alone; the others are answered and the " +
+			"value stays.",
 		Promises: []string{"Invocations.Load#5"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -148,7 +152,8 @@ var loadCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/CorruptIsNotOverwritten", Scenarios: []string{"S23"},
-		Rule:     "A settlement of a record whose stored value is none is INTERNAL, and the value stays; its id stays a duplicate.",
+		Rule: "A settlement is INTERNAL when what is stored is not a record of its key; the value stays, and its id " +
+			"stays a duplicate.",
 		Promises: []string{"Invocations.Settle#6", "Invocations.Load#5"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -179,8 +184,8 @@ func begunFailed(rec invocation.Record, detail string) invocation.Record {
 	return rec.Failed(fault.Because(fault.QueryRejected, "UNKNOWN_COLUMN", strings.Repeat(detail, 20)))
 }
 
-// corruptions make a value that is no record of its key of the one that stands there, or of
-// another record's.
+// corruptions make a value that is not a record of its key, of the one that is stored or of another
+// record's.
 var corruptions = map[string]func(own, other string) []byte{
 	"empty":            func(_, _ string) []byte { return []byte{} },
 	"garbage":          func(_, _ string) []byte { return []byte("garbage \x00\xff") },

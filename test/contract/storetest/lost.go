@@ -18,7 +18,8 @@ var huge = limits.Limits{Request: 1 << 30, Raw: 1 << 30, Record: 1 << 30, AgentR
 // lostCases are about records whose process died (S16).
 var lostCases = []storeCase{
 	{Name: "Load/SettlesLostExecutions", Scenarios: []string{"S16", "S18"},
-		Rule:     "A PROJECTING record whose lease has passed is settled to ERROR/EXECUTION_LOST by whoever loads it, at its exact expiry, for good.",
+		Rule: "A PROJECTING record whose lease has passed is settled to ERROR/EXECUTION_LOST by whoever loads it; it " +
+			"keeps its exact expiry and is final.",
 		Promises: []string{"Invocations.Load#4"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -68,7 +69,7 @@ var lostCases = []storeCase{
 			same(t, s.settle(s.answered(leased)), s.record("r1", "leased"))
 		}},
 	{Name: "Settle/AfterTheLease", Scenarios: []string{"S16"},
-		Rule:     "As long as nobody has declared it lost, its owner can settle a record after its lease.",
+		Rule:     "The owner can settle a record after its lease, as long as nobody has settled it as lost.",
 		Promises: []string{"Invocations.Settle#1"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -77,7 +78,7 @@ var lostCases = []storeCase{
 			require.Equal(t, invocation.Ready, s.settle(s.answered(rec)).Status)
 		}},
 	{Name: "Load/LostOrSettledUnderConcurrency", Scenarios: []string{"S14", "S16"},
-		Rule:     "When owner and loaders meet after the lease, the record ends one way, and everybody is told that way.",
+		Rule:     "When owner and loaders meet after the lease, the record ends in one way, and everybody is told the same.",
 		Promises: []string{"Invocations.Load#4", "Store#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -101,7 +102,8 @@ var lostCases = []storeCase{
 						}
 						return err
 					}
-					found, err := []ports.Store{s.Store, s.Other}[i%2].Load(t.Context(), "r1", []ports.View{ports.Whole, ports.Head}[i/3], rec.ToolCallID)
+					store, view := []ports.Store{s.Store, s.Other}[i%2], []ports.View{ports.Whole, ports.Head}[i/3]
+					found, err := store.Load(t.Context(), "r1", view, rec.ToolCallID)
 					if err != nil {
 						return err
 					}

@@ -23,7 +23,7 @@ import (
 // requires equal answers. Every few steps the clock moves by a part of the Unit, over
 // deadlines, leases and lives.
 //
-// A store on a clock of its own is read before and after each operation: whatever the model
+// A store with its own clock is read before and after each operation: whatever the model
 // answers at some time in between, the operation's own timestamp first, is right.
 func Machine(t *testing.T, subject Subject) {
 	t.Helper()
@@ -74,7 +74,8 @@ func compare[A any](m *machine, op func() (A, error), stamp func(A) time.Time, a
 			seen[w] = true
 		}
 	}
-	require.Fail(m, "the store and the model disagree", "store: %s\nmodel: %v", shown(got, err), slices.Sorted(maps.Keys(seen)))
+	require.Fail(m, "the store and the model disagree", "store: %s\nmodel: %v", shown(got, err),
+		slices.Sorted(maps.Keys(seen)))
 }
 
 // mostTimes bounds how many times the model is asked.
@@ -130,7 +131,8 @@ func (m *machine) open(t *rapid.T) {
 		r = plain(run.ID(fmt.Sprintf("%s.%d", m.prefix, rapid.IntRange(0, 3).Draw(t, "id"))))
 		r.TTL, r.RecordTTL = m.span(t, "ttl"), m.span(t, "record ttl")
 		r.Budget = run.Budget{
-			MaxCalls: rapid.Int64Range(0, 6).Draw(t, "calls"), MaxBytes: rapid.Int64Range(0, 400).Draw(t, "bytes"), MaxRefusals: rapid.Int64Range(0, 2).Draw(t, "refusals"),
+			MaxCalls: rapid.Int64Range(0, 6).Draw(t, "calls"), MaxBytes: rapid.Int64Range(0, 400).Draw(t, "bytes"),
+			MaxRefusals: rapid.Int64Range(0, 2).Draw(t, "refusals"),
 		}
 		if rapid.Bool().Draw(t, "per tool") {
 			r.Budget.MaxCallsPerTool = map[string]int64{toolName: rapid.Int64Range(0, 3).Draw(t, "tool calls")}
@@ -152,7 +154,8 @@ func (m *machine) end(t *rapid.T) {
 
 func (m *machine) begin(t *rapid.T) {
 	r := m.aRun(t)
-	rec := sized(r, fmt.Sprintf("call_%d", rapid.IntRange(0, 4).Draw(t, "call")), rapid.IntRange(10, 60).Draw(t, "request"))
+	id, size := rapid.IntRange(0, 4).Draw(t, "call"), rapid.IntRange(10, 60).Draw(t, "request")
+	rec := sized(r, fmt.Sprintf("call_%d", id), size)
 	rec.ToolName = rapid.SampledFrom([]string{toolName, "other"}).Draw(t, "tool")
 	m.begun = append(m.begun, rec)
 	m.tryBegin(t, rec, r.Incarnation)
@@ -201,7 +204,7 @@ func (m *machine) settle(t *rapid.T) {
 func (m *machine) load(t *rapid.T) {
 	r, store := m.aRun(t), m.store(t)
 	view := rapid.SampledFrom([]ports.View{ports.Whole, ports.Head, ports.Answer}).Draw(t, "view")
-	for i := range 5 { // one by one: each may become lost at a time of its own
+	for i := range 5 { // one by one: each may become lost at another time
 		id := fmt.Sprintf("call_%d", i)
 		compare(m, func() (map[string]ports.Found, error) { return store.Load(m.Context(), r.ID, view, id) },
 			func(found map[string]ports.Found) time.Time { return found[id].Record.CompletedAt },
@@ -233,7 +236,8 @@ func (m *machine) ended(t *rapid.T) {
 	}
 	store := m.store(t)
 	for _, id := range ids {
-		compare(m, func() (map[run.ID]fault.Code, error) { return store.Ended(m.Context(), id) }, never[map[run.ID]fault.Code],
+		compare(m, func() (map[run.ID]fault.Code, error) { return store.Ended(m.Context(), id) },
+			never[map[run.ID]fault.Code],
 			func(model *model, now time.Time) (map[run.ID]fault.Code, error) { return model.ended(now, id), nil })
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 )
 
-// model is the contract as a program: what a store answers when its clock stands at now. It is
+// model is the contract as a program: what a store answers at the time now. It is
 // as plain as can be, for one caller at a time, and forgets nothing.
 type model struct {
 	runs  map[run.ID]run.Run
@@ -78,7 +78,9 @@ func (m *model) end(id run.ID, to run.State) (run.Run, error) {
 	return r, nil
 }
 
-func (m *model) begin(now time.Time, rec invocation.Record, incarnation string, lease time.Duration) (ports.Begun, error) {
+func (m *model) begin(
+	now time.Time, rec invocation.Record, incarnation string, lease time.Duration,
+) (ports.Begun, error) {
 	r, err := m.incarnate(rec.RunID, incarnation)
 	if err != nil {
 		return ports.Begun{}, err

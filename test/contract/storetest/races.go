@@ -15,7 +15,8 @@ import (
 
 var settleRaceCases = []storeCase{
 	{Name: "Settle/OneWriterWinsUnderConcurrency", Scenarios: []string{"S14"},
-		Rule:     "Of READY and ERROR writers of one record at once exactly one wins; what is stored is what the winner was told.",
+		Rule: "Of READY and ERROR writers of one record at once exactly one wins; what is stored is what the winner was " +
+			"told.",
 		Promises: []string{"Invocations.Settle#5", "Store#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -23,7 +24,8 @@ var settleRaceCases = []storeCase{
 			for range 40 {
 				rec := s.begin(r, fresh())
 				nexts := []invocation.Record{
-					s.answered(rec), failed(rec, ""), ready(t, rec, raw, `{}`, evidence.None), rec.Failed(fault.New(fault.ExecutionTimeout)),
+					s.answered(rec), failed(rec, ""), ready(t, rec, raw, `{}`, evidence.None),
+					rec.Failed(fault.New(fault.ExecutionTimeout)),
 				}
 				var winner atomic.Pointer[invocation.Record]
 				outcomes := s.atOnce(len(nexts), func(i int) error {
@@ -54,7 +56,8 @@ var settleRaceCases = []storeCase{
 			require.EqualValues(t, len(request)+len(raw)+len(agent), s.find("r1").Usage.Bytes)
 		}},
 	{Name: "Settle/AgainstTheEndUnderConcurrency", Scenarios: []string{"S14"},
-		Rule:     "A settlement at the moment of a cancel is READY or EXECUTION_CANCELLED, and stays what its caller was told.",
+		Rule: "A settlement at the moment of a cancel is READY or EXECUTION_CANCELLED, and stays what its caller was " +
+			"told.",
 		Promises: []string{"Invocations.Settle#2", "Store#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -78,7 +81,8 @@ var settleRaceCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/ReadersSeeWholeRecords", Scenarios: []string{"S15"},
-		Rule:     "Whoever loads while a record is settled sees it before or after, never in between.",
+		Rule: "Whoever loads a record while it is settled sees it as it was before or as it is afterwards, never in " +
+			"between.",
 		Promises: []string{"Invocations.Settle#1", "Store#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)

@@ -100,7 +100,9 @@ func (r *reference) settle(next invocation.Record) (invocation.Record, error) {
 	return copiedRecord(stored), err
 }
 
-func (r *reference) Load(_ context.Context, id run.ID, view ports.View, toolCallIDs ...string) (map[string]ports.Found, error) {
+func (r *reference) Load(
+	_ context.Context, id run.ID, view ports.View, toolCallIDs ...string,
+) (map[string]ports.Found, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.load(id, view, toolCallIDs...), nil
@@ -248,7 +250,8 @@ func (r *reference) now() time.Time {
 
 func copied(r run.Run) run.Run {
 	r.Grants = run.Grants{Tools: slices.Clone(r.Grants.Tools), DataSources: slices.Clone(r.Grants.DataSources)}
-	r.Budget.MaxCallsPerTool, r.Usage.CallsPerTool = copiedCounts(r.Budget.MaxCallsPerTool), copiedCounts(r.Usage.CallsPerTool)
+	r.Budget.MaxCallsPerTool = copiedCounts(r.Budget.MaxCallsPerTool)
+	r.Usage.CallsPerTool = copiedCounts(r.Usage.CallsPerTool)
 	r.ToolCallIDs, r.Refusals = slices.Clone(r.ToolCallIDs), slices.Clone(r.Refusals)
 	return r
 }
@@ -262,6 +265,7 @@ func copiedCounts(m map[string]int64) map[string]int64 {
 }
 
 func copiedRecord(r invocation.Record) invocation.Record {
-	r.Request, r.RawResponse, r.AgentResult = bytes.Clone(r.Request), bytes.Clone(r.RawResponse), bytes.Clone(r.AgentResult)
+	r.Request, r.RawResponse = bytes.Clone(r.Request), bytes.Clone(r.RawResponse)
+	r.AgentResult = bytes.Clone(r.AgentResult)
 	return r
 }

@@ -14,7 +14,10 @@ import (
 
 // entry is a refusal with every field, in bytes that quoting must not change.
 func entry(n int) run.Refusal {
-	return run.Refusal{ToolCallID: "call_" + strconv.Itoa(n), ToolName: toolName, Code: fault.QueryRejected, Reason: "UNKNOWN_COLUMN", Detail: "customers.\"é\\\u2028<&> is not available"}
+	return run.Refusal{
+		ToolCallID: "call_" + strconv.Itoa(n), ToolName: toolName, Code: fault.QueryRejected, Reason: "UNKNOWN_COLUMN",
+		Detail: "customers.\"é\\\u2028<&> is not available",
+	}
 }
 
 func (s stage) refuse(r run.Run, e run.Refusal, counts bool) error {
@@ -23,7 +26,8 @@ func (s stage) refuse(r run.Run, e run.Refusal, counts bool) error {
 
 var refusalCases = []storeCase{
 	{Name: "Refuse/CountsAndLogs",
-		Rule:     "A refusal is logged with the store's time, in order, and counted when it counts; it makes no record and spends no budget.",
+		Rule: "A refusal is logged with the store's time, in order, and counted when it is to be; it makes no record " +
+			"and spends no budget.",
 		Promises: []string{"Refusals.Refuse#1"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -49,7 +53,8 @@ var refusalCases = []storeCase{
 			s.begin(r, "call_0")
 		}},
 	{Name: "Refuse/LimitIsExact",
-		Rule:     "After max_refusals counted refusals the next is REFUSAL_LIMIT_REACHED and is not logged; what does not count still stands.",
+		Rule: "After max_refusals counted refusals the next is REFUSAL_LIMIT_REACHED and is not logged; a refusal that " +
+			"is not counted is still logged.",
 		Promises: []string{"Refusals.Refuse#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -68,7 +73,7 @@ var refusalCases = []storeCase{
 			}
 		}},
 	{Name: "Refuse/LimitIsExactUnderConcurrency",
-		Rule:     "Of concurrent refusals exactly max_refusals are explained.",
+		Rule:     "Of concurrent refusals exactly max_refusals are counted and logged.",
 		Promises: []string{"Refusals.Refuse#1", "Store#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -98,7 +103,8 @@ var refusalCases = []storeCase{
 			require.EqualValues(t, n/2+1, s.find("r1").Usage.Refusals)
 		}},
 	{Name: "Refuse/TheRunsEndOverrides", Scenarios: []string{"S06"},
-		Rule:     "RUN_NOT_FOUND, RUN_INACTIVE and RUN_DEADLINE_EXCEEDED override a refusal, in that order and before its limit, and nothing is logged.",
+		Rule: "RUN_NOT_FOUND, RUN_INACTIVE and RUN_DEADLINE_EXCEEDED override a refusal, in that order and before its " +
+			"limit, and nothing is logged.",
 		Promises: []string{"Refusals.Refuse#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)

@@ -53,7 +53,7 @@ var runCases = []storeCase{
 			alike(t, ended, s.find("r1"))
 		}},
 	{Name: "Open/RepeatedIsAnsweredAsItStands",
-		Rule:     "Open of the same incarnation again returns the run as it stands, and changes nothing.",
+		Rule:     "Open of the same incarnation again returns the run as it is, and changes nothing.",
 		Promises: []string{"Runs.Open#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -131,7 +131,8 @@ var runCases = []storeCase{
 			}, got.Usage)
 		}},
 	{Name: "End/MovesOnce",
-		Rule:     "End moves an active run once; the same end again is idempotent, another one is RUN_INACTIVE and changes nothing.",
+		Rule: "End moves an active run once; the same end again returns it as it is, another one is RUN_INACTIVE and " +
+			"changes nothing.",
 		Promises: []string{"Runs.End#1", "Runs.End#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)

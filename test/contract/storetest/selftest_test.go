@@ -162,7 +162,8 @@ var brokenStores = map[string]struct {
 	"forgets what it learned": {func(r *reference) ports.Store { r.line.forgetsWhatItLearned = true; return r },
 		"Ended/ReturnsWhatItLearned"},
 	"takes silence for absence": {func(r *reference) ports.Store { r.line.saysNotFound = true; return r },
-		"Begin/UnknownOutcomeIsClosedOff Ended/ReturnsWhatItLearned Settle/RepeatedAfterALostAnswer Unreachable/IsStoreUnavailable"},
+		"Begin/UnknownOutcomeIsClosedOff Ended/ReturnsWhatItLearned Settle/RepeatedAfterALostAnswer " +
+			"Unreachable/IsStoreUnavailable"},
 }
 
 func TestBrokenStoresAreCaught(t *testing.T) {

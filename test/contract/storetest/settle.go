@@ -14,7 +14,8 @@ import (
 
 var settleCases = []storeCase{
 	{Name: "Settle/ReadyIsTheSameRecord", Scenarios: []string{"S11", "S12", "S14", "S15"},
-		Rule:     "READY replaces the same record: request, raw and agent result byte for byte, CompletedAt by the store's clock.",
+		Rule: "READY replaces the same record: request, raw response and agent result byte for byte, CompletedAt by the " +
+			"store's clock.",
 		Promises: []string{"Invocations.Settle#1"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -36,7 +37,8 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/ErrorIsTheSameRecord", Scenarios: []string{"S13", "S14", "S23"},
-		Rule:     "ERROR replaces the same record with its code, reason and detail, evidence status ERROR and the raw that was kept.",
+		Rule: "ERROR replaces the same record with its code, reason and detail, evidence status ERROR and the raw " +
+			"response that was kept.",
 		Promises: []string{"Invocations.Settle#1"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -54,7 +56,7 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/ChargesItsBytesOnce", Scenarios: []string{"S09"},
-		Rule:     "A settlement charges raw and agent bytes, once, however often it is repeated.",
+		Rule:     "A settlement charges the bytes of raw response and agent result once, however often it is repeated.",
 		Promises: []string{"Invocations.Settle#1", "Invocations.Settle#5"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -70,7 +72,9 @@ var settleCases = []storeCase{
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
 			r := s.open("r1")
-			for _, next := range []invocation.Record{s.answered(s.begin(r, fresh())), failed(s.begin(r, fresh()), raw), failed(s.begin(r, fresh()), "")} {
+			for _, next := range []invocation.Record{
+				s.answered(s.begin(r, fresh())), failed(s.begin(r, fresh()), raw), failed(s.begin(r, fresh()), ""),
+			} {
 				first := s.settle(next)
 				before := s.stored(next.Key())
 				again, err := s.Other.Settle(t.Context(), next)
@@ -127,9 +131,11 @@ var settleCases = []storeCase{
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
 			r := s.open("r1")
-			for _, settle := range []func(invocation.Record){func(invocation.Record) {}, func(rec invocation.Record) { s.settle(s.answered(rec)) }} {
+			for _, terminal := range []bool{false, true} {
 				rec := s.begin(r, fresh())
-				settle(rec)
+				if terminal {
+					s.settle(s.answered(rec))
+				}
 				before := s.stored(rec.Key())
 				_, err := s.Store.Settle(t.Context(), rec)
 				refused(t, err, fault.Internal)
@@ -172,14 +178,17 @@ var settleCases = []storeCase{
 			next := s.answered(rec)
 			got := s.settle(next)
 			before := s.stored(rec.Key())
-			for _, b := range [][]byte{next.RawResponse, next.AgentResult, next.Request, got.RawResponse, got.AgentResult, got.Request} {
+			for _, b := range [][]byte{
+				next.RawResponse, next.AgentResult, next.Request, got.RawResponse, got.AgentResult, got.Request,
+			} {
 				copy(b, "EVIL")
 			}
 			require.Equal(t, before, s.stored(rec.Key()))
 			require.Equal(t, raw, string(s.record("r1", "call_1").RawResponse))
 		}},
 	{Name: "Settle/ReadyAfterTheEnd", Scenarios: []string{"S14"},
-		Rule:     "READY in a run that was ended is stored as ERROR/EXECUTION_CANCELLED: raw kept, no agent result; repeating it is answered.",
+		Rule: "READY in a run that was ended is stored as ERROR/EXECUTION_CANCELLED, with the raw response and without " +
+			"agent result; repeating it is answered.",
 		Promises: []string{"Invocations.Settle#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -192,7 +201,8 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/ReadyAfterTheDeadline", Scenarios: []string{"S06", "S14"},
-		Rule:     "READY past the run's deadline, by the store's clock, is stored as ERROR/RUN_DEADLINE_EXCEEDED: raw kept, no agent result.",
+		Rule: "READY past the run's deadline, by the store's clock, is stored as ERROR/RUN_DEADLINE_EXCEEDED, with the " +
+			"raw response and without agent result.",
 		Promises: []string{"Invocations.Settle#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)

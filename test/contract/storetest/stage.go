@@ -77,7 +77,8 @@ func (s stage) open(id run.ID, change ...func(*run.Run)) run.Run {
 
 // call returns a new execution of the tool call.
 func call(r run.Run, toolCallID string) invocation.Record {
-	return invocation.Begin(invocation.Key{RunID: r.ID, ToolCallID: toolCallID}, token(), toolName, json.RawMessage(request))
+	key := invocation.Key{RunID: r.ID, ToolCallID: toolCallID}
+	return invocation.Begin(key, token(), toolName, json.RawMessage(request))
 }
 
 func (s stage) tryBegin(r run.Run, rec invocation.Record) error {
@@ -102,7 +103,8 @@ func (s stage) beginLeased(r run.Run, toolCallID string, lease time.Duration) in
 func ready(t kit.T, rec invocation.Record, rawAnswer, result string, status evidence.Status) invocation.Record {
 	t.Helper()
 	huge := limits.Limits{Request: 1 << 30, Raw: 1 << 30, Record: 1 << 30, AgentResult: 1 << 30}
-	next, err := rec.Ready(json.RawMessage(rawAnswer), evidence.Projection{AgentResult: json.RawMessage(result), Status: status}, huge, record.EncodedLen)
+	shown := evidence.Projection{AgentResult: json.RawMessage(result), Status: status}
+	next, err := rec.Ready(json.RawMessage(rawAnswer), shown, huge, record.EncodedLen)
 	require.NoError(t, err)
 	return next
 }

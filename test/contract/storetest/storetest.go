@@ -34,8 +34,8 @@ type Instance struct {
 	// Unit is a time that is short to wait for and yet much longer than a few calls of the
 	// store: the cases measure leases, deadlines and lives with it.
 	Unit time.Duration
-	// Patience bounds how long a case waits for a notice, and is no measure of how fast one
-	// comes; default 10 s.
+	// Patience bounds how long a case waits for a notice, not how fast one must come;
+	// default 10 s.
 	Patience time.Duration
 	// Advance returns once d has passed on the store's clock.
 	Advance func(t kit.T, d time.Duration)

@@ -18,9 +18,10 @@ import (
 var versionCases = []storeCase{
 	{Name: "Load/ReadsWhatALaterVersionWrote",
 		Promises: []string{"Invocations.Load#6"},
-		Rule:     "A record with a head member that this version does not know is read like any other, however long its head is.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Rule: "A record with a head member that this version does not know is read like any other, however long its " +
+			"head is.",
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open(run.ID(strings.Repeat("r", run.MaxID)))
 			failure := fault.Because(fault.DataSourceUnavailable, strings.Repeat("\x00", 100), strings.Repeat("\x01", 2000))
 			for _, later := range []int{1 << 10, 64 << 10} {
@@ -47,8 +48,8 @@ var versionCases = []storeCase{
 	{Name: "Settle/TakesOverWhatALaterVersionBegan",
 		Promises: []string{"Invocations.Load#6"},
 		Rule:     "A PROJECTING record with a head member that this version does not know is settled like any other.",
-		Body: func(t kit.T, h Subject) {
-			s := on(t, h)
+		Body: func(t kit.T, subject Subject) {
+			s := on(t, subject)
 			r := s.open("r1")
 			for _, later := range []int{1 << 10, 64 << 10} {
 				rec := s.longest(r, "c")

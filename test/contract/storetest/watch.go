@@ -142,7 +142,7 @@ var watchCases = []storeCase{
 			refused(t, err, fault.RunInactive)
 		}},
 	{Name: "Watch/SlowWatchersAreTold",
-		Rule:     "A watcher that is slow is told of every end all the same: by a notice, or by a call of subscribed.",
+		Rule:     "A slow watcher, too, is told of every end: by a notice, or by a call of subscribed.",
 		Promises: []string{"Cancellations.Watch#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -179,7 +179,8 @@ var watchCases = []storeCase{
 			}
 		}},
 	{Name: "Ended/NamesTheRunsThatAreOver", Scenarios: []string{"S06"},
-		Rule:     "Ended returns the runs that are over and no others: RUN_DEADLINE_EXCEEDED for a passed deadline, EXECUTION_CANCELLED for ended and unknown ones.",
+		Rule: "Ended returns the runs that are over and no others: RUN_DEADLINE_EXCEEDED for a passed deadline, " +
+			"EXECUTION_CANCELLED for ended and unknown ones.",
 		Promises: []string{"Cancellations.Ended#1"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
