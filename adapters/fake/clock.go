@@ -15,10 +15,10 @@ type Clock struct {
 
 var _ ports.Clock = (*Clock)(nil)
 
-// NewClock returns a clock that stands at now.
+// NewClock returns a clock that shows now.
 func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
-// Now returns the time at which the clock stands.
+// Now returns the time that the clock shows.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

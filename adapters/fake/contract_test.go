@@ -23,8 +23,10 @@ func TestS26_ToolContract(t *testing.T) {
 	scope := tool.Scope{DataSources: []string{"s1"}}
 	executortest.Test(t, executortest.Subject{
 		New: func(t kit.T) ports.Executor {
-			current = fake.NewExecutor(tool.Description{Name: "fake", Text: "It does as it is told.", ReadOnly: true, DataSources: []string{"s1"},
-				InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(`{"type":"object"}`)}, tool.Plan{})
+			current = fake.NewExecutor(tool.Description{
+				Name: "fake", Text: "It does as it is told.", ReadOnly: true, DataSources: []string{"s1"},
+				InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(`{"type":"object"}`),
+			}, tool.Plan{})
 			return current
 		},
 		Scope: scope,
@@ -36,7 +38,11 @@ func TestS26_ToolContract(t *testing.T) {
 		Failing:   fake.Script{DataSource: "s1", Do: fake.Fail, Code: fault.ExecutionFailed}.JSON(),
 		FailsWith: fault.ExecutionFailed,
 		Refused: []executortest.Refused{
-			{Why: "asked to", Request: fake.Script{Refuse: &fake.Refusal{Code: fault.QueryRejected}}.JSON(), Code: fault.QueryRejected},
+			{
+				Why:     "asked to",
+				Request: fake.Script{Refuse: &fake.Refusal{Code: fault.QueryRejected}}.JSON(),
+				Code:    fault.QueryRejected,
+			},
 			{Why: "another type", Request: json.RawMessage(`{"do":7}`), Code: fault.RequestInvalid},
 		},
 		Running: func(kit.T) int { return current.Running() },

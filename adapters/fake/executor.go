@@ -15,7 +15,7 @@ import (
 	"github.com/toolboundary/toolboundary/ports"
 )
 
-// Tool does what each request's Script says and counts what it did. It is safe for
+// Executor does what each request's Script says and counts what it did. It is safe for
 // concurrent use.
 type Executor struct {
 	description tool.Description
@@ -31,13 +31,13 @@ type Executor struct {
 
 var _ ports.Executor = (*Executor)(nil)
 
-// NewExecutor returns a tool with this description. Every plan carries the timeout and bounds of
+// NewExecutor returns an executor with this description. Every plan carries the timeout and bounds of
 // plan, which may be the zero value.
 func NewExecutor(description tool.Description, plan tool.Plan) *Executor {
 	return &Executor{description: description, plan: plan, released: make(chan struct{}), changed: make(chan struct{})}
 }
 
-// Describe returns the description that the tool was made with.
+// Describe returns the description that the executor was made with.
 func (t *Executor) Describe() tool.Description { return t.description }
 
 // Prepare decodes the Script, checks its data source against the scope and refuses when the
@@ -150,7 +150,7 @@ func (t *Executor) Release() {
 	}
 }
 
-// Await returns nil once ok holds of the tool, and the context's error when that ends first.
+// Await returns nil once ok holds of the executor, and the context's error when that ends first.
 // It wakes at every start and end of an execution: no polling, no sleep.
 func (t *Executor) Await(ctx context.Context, ok func(*Executor) bool) error {
 	for {

@@ -18,10 +18,13 @@ import (
 )
 
 func newTool() *fake.Executor {
-	return fake.NewExecutor(tool.Description{Name: "fake", ReadOnly: true, DataSources: []string{"s1"}}, tool.Plan{Timeout: time.Second})
+	description := tool.Description{Name: "fake", ReadOnly: true, DataSources: []string{"s1"}}
+	return fake.NewExecutor(description, tool.Plan{Timeout: time.Second})
 }
 
-func do(t *testing.T, ctx context.Context, f *fake.Executor, s fake.Script, limit limits.RawBytes) (json.RawMessage, error) {
+func do(
+	t *testing.T, ctx context.Context, f *fake.Executor, s fake.Script, limit limits.RawBytes,
+) (json.RawMessage, error) {
 	t.Helper()
 	p, err := f.Prepare(s.JSON(), tool.Scope{DataSources: []string{"s1"}})
 	require.NoError(t, err)
@@ -39,7 +42,8 @@ func TestS26_ScriptedTool(t *testing.T) {
 	require.Equal(t, fault.DataSourceBusy, fault.CodeOf(err))
 	_, err = do(t, t.Context(), f, fake.Script{Do: fake.Leak, Text: "secret"}, 100)
 	require.EqualError(t, err, "secret")
-	require.PanicsWithValue(t, "boo", func() { _, _ = do(t, t.Context(), f, fake.Script{Do: fake.Panic, Text: "boo"}, 100) })
+	panics := fake.Script{Do: fake.Panic, Text: "boo"}
+	require.PanicsWithValue(t, "boo", func() { _, _ = do(t, t.Context(), f, panics, 100) })
 	require.Equal(t, 4, f.Executions())
 	require.Zero(t, f.Running())
 }
@@ -65,7 +69,8 @@ func TestScriptIsStrict(t *testing.T) {
 	}
 	_, err := f.Prepare(fake.Script{DataSource: "s1"}.JSON(), tool.Scope{})
 	require.Equal(t, fault.DataSourceUnknown, fault.CodeOf(err))
-	_, err = f.Prepare(fake.Script{Refuse: &fake.Refusal{Code: fault.QueryRejected, Reason: "R", Detail: "d"}}.JSON(), tool.Scope{})
+	refusal := fake.Refusal{Code: fault.QueryRejected, Reason: "R", Detail: "d"}
+	_, err = f.Prepare(fake.Script{Refuse: &refusal}.JSON(), tool.Scope{})
 	require.Equal(t, fault.Because(fault.QueryRejected, "R", "d"), err)
 	require.Zero(t, f.Executions())
 }
@@ -83,7 +88,8 @@ func TestS36_WaitingEndsWithTheContext(t *testing.T) {
 			_, err := do(t, t.Context(), f, fake.Script{Do: fake.Hold, Answer: json.RawMessage("1")}, 100)
 			require.NoError(t, err)
 		})
-		require.NoError(t, f.Await(t.Context(), func(f *fake.Executor) bool { return f.Executions() == 2 && f.Running() == 1 }))
+		holds := func(f *fake.Executor) bool { return f.Executions() == 2 && f.Running() == 1 }
+		require.NoError(t, f.Await(t.Context(), holds))
 		f.Release()
 		f.Release()
 		wg.Wait()
@@ -93,10 +99,12 @@ func TestS36_WaitingEndsWithTheContext(t *testing.T) {
 func TestS13_ScriptedProjector(t *testing.T) {
 	p, err := fake.Projector{}.Project(json.RawMessage(`[1,"long text",3,4]`), tool.Bounds{Rows: 3, CellBytes: 7})
 	require.NoError(t, err)
-	require.Equal(t, evidence.Projection{AgentResult: json.RawMessage(`{"items":[1,"[cut]",3],"truncated":true,"truncated_by":["cells"]}`), Status: evidence.Found}, p)
+	require.Equal(t, evidence.Found, p.Status)
+	require.Equal(t, `{"items":[1,"[cut]",3],"truncated":true,"truncated_by":["cells"]}`, string(p.AgentResult))
 	p, err = fake.Projector{}.Project(json.RawMessage(`null`), tool.Bounds{})
 	require.NoError(t, err)
-	require.Equal(t, evidence.Projection{AgentResult: json.RawMessage(`{"items":[],"truncated":false}`), Status: evidence.None}, p)
+	require.Equal(t, evidence.None, p.Status)
+	require.Equal(t, `{"items":[],"truncated":false}`, string(p.AgentResult))
 
 	p, err = fake.Projector{}.Project(json.RawMessage(`{"project":"status","text":"MAYBE"}`), tool.Bounds{})
 	require.NoError(t, err)
@@ -109,7 +117,7 @@ func TestS13_ScriptedProjector(t *testing.T) {
 	require.Greater(t, len(p.AgentResult), 50)
 }
 
-func TestClockStandsStill(t *testing.T) {
+func TestClockMovesWhenTold(t *testing.T) {
 	c := fake.NewClock(time.Unix(100, 0))
 	require.Equal(t, time.Unix(100, 0), c.Now())
 	require.Equal(t, time.Unix(160, 0), c.Advance(time.Minute))

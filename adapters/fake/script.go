@@ -14,7 +14,7 @@ type Action string
 
 // The actions. Those after Flood break the port's promises.
 const (
-	// Answer returns the request's answer (null when there is none), streamed through the raw
+	// Answer returns the request's answer (null without one), streamed through the raw
 	// limit. It is the default.
 	Answer Action = "answer"
 	// Fail returns the fault of the request's code and reason.
@@ -25,7 +25,7 @@ const (
 	Hold Action = "hold"
 	// Flood streams a JSON string of the request's bytes, quotes included, through the raw limit.
 	Flood Action = "flood"
-	// Leak returns an error that is no fault, with the request's text.
+	// Leak returns an error that is not a fault, with the request's text.
 	Leak Action = "leak"
 	// Panic panics with the request's text.
 	Panic Action = "panic"
@@ -69,7 +69,7 @@ type Refusal struct {
 func (s Script) JSON() json.RawMessage {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // an Answer that is no JSON: the test's own mistake
+		panic(err) // an Answer that is not JSON: a mistake in the test
 	}
 	return b
 }

@@ -139,7 +139,8 @@ func TestEveryPromiseHasACaseOfItsSuite(t *testing.T) {
 		subject, _, _ = strings.Cut(subject, ".")
 		suite := suiteOf[subject]
 		require.NotEmpty(t, suite, "which suite proves %s?", p.id)
-		if !slices.ContainsFunc(proofs(), func(c proof) bool { return c.suite == suite && slices.Contains(c.promises, p.id) }) {
+		proves := func(c proof) bool { return c.suite == suite && slices.Contains(c.promises, p.id) }
+		if !slices.ContainsFunc(proofs(), proves) {
 			t.Errorf("no case of %s proves %s: %s", suite, p.id, p.text)
 		}
 	}
@@ -189,7 +190,8 @@ func TestWhatEachNumberMeans(t *testing.T) {
 		if i < len(want) {
 			then = want[i]
 		}
-		require.Equal(t, then, now, "line %d of %s: if the new one is right, run go test ./test/contract -update", i+1, golden)
+		require.Equal(t, then, now, "line %d of %s: if the new one is right, run: go test ./test/contract -update",
+			i+1, golden)
 	}
 }
 

@@ -205,7 +205,7 @@ func (s *subject) see(rec invocation.Record, err error) seen {
 }
 
 // record notes what was done, when, and what was told. An unanswered read says nothing, and a
-// write that was certainly not executed is none: the checker would find out if it was. Any
+// write that was certainly not executed is left out: the checker would find out if it was. Any
 // other unanswered write has no end.
 func (s *subject) record(client int, in input, op func() (output, error)) {
 	called := time.Since(s.since).Nanoseconds()

@@ -43,7 +43,7 @@ type Subject struct {
 	// Secrets are texts that no error may carry: coordinates, credentials, the source's words.
 	Secrets []string
 	// Patience is how long the source may take to show that something began or ended; zero
-	// means 10 s. It is wide: a stop takes milliseconds, what is not stopped runs on for long.
+	// means 10 s. A stop takes milliseconds, and what is not stopped goes on for long.
 	Patience time.Duration
 	// Break makes the source unreachable until heal is called. Where nothing lies between the tool and
 	// its source it is nil, and the case that needs it is an exception.

@@ -79,7 +79,7 @@ var answers = []kit.Case[Subject]{
 			}
 			require.Equal(t, first, s.record("call_1"), "the first record is untouched")
 			require.Equal(t, invocation.Ready, s.ask("call_2", `{"answer":[1]}`).Status, "the budget is still there")
-			require.Zero(t, s.Find(t, "r1").Usage.Refusals, "a duplicate is no refusal")
+			require.Zero(t, s.Find(t, "r1").Usage.Refusals, "a duplicate is not counted as a refusal")
 		}},
 	{Name: "Duplicate/OfARunningCall", Scenarios: []string{"S07"},
 		Rule: "A duplicate of a call that is still executing says PROJECTING and leaves it alone.",

@@ -12,7 +12,7 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-// canary stands where secrets would; it must not come out anywhere.
+// canary is put where secrets would be; it must not come out anywhere.
 const canary = "CANARY-7f3a-secret"
 
 var failures = []kit.Case[Subject]{
@@ -26,7 +26,7 @@ var failures = []kit.Case[Subject]{
 				out := s.ask(id, `{"answer":{"project":"`+how+`","text":"`+canary+`"}}`)
 				require.Equal(t, fault.ProjectionFailed, out.Code, how)
 				require.NotContains(t, out.Said, canary, how)
-				require.Contains(t, string(s.record(id).RawResponse), canary, "raw is kept for the harness")
+				require.Contains(t, string(s.record(id).RawResponse), canary, "the raw response is kept for the harness")
 			}
 		}},
 	{Name: "Failure/OfTheExecutor", Scenarios: []string{"S23"},

@@ -36,7 +36,7 @@ type RunRequest struct {
 	TTL                                        time.Duration
 }
 
-// Service is what stands behind the adapter, and what a case moves and looks at it with.
+// Service is the service behind the adapter; a case drives and inspects it.
 type Service interface {
 	// Open opens a run and returns its agent's token; Cancel ends it; Find returns it.
 	Open(t kit.T, r RunRequest) (token string)

@@ -65,7 +65,7 @@ func (c Case[S]) collect(ctx context.Context, subject S) []string {
 	return t.failures
 }
 
-// guard runs f on a goroutine of its own, which FailNow may end, and waits for it.
+// guard runs f on another goroutine, which FailNow may end, and waits for it.
 func (c *collector) guard(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -83,8 +83,8 @@ func recovered(t T) {
 	}
 }
 
-// Catch returns what f returns, or an error that says how f panicked. A body calls an adapter
-// through it on goroutines of its own, where a panic would otherwise end the whole test binary.
+// Catch returns what f returns, or an error that says how f panicked. A body that starts goroutines
+// calls the adapter through it: a panic there would otherwise end the whole test binary.
 func Catch(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

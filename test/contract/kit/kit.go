@@ -131,7 +131,7 @@ func (s Suite[S]) Test(t *testing.T, subject S, exceptions map[string]string) {
 	}
 }
 
-// rule returns the rule with the promises that it stands for.
+// rule returns the rule with the promises behind it.
 func (c Case[S]) rule() string {
 	if len(c.Promises) == 0 {
 		return c.Rule
