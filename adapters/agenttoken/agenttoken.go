@@ -73,7 +73,8 @@ func New(clock ports.Clock, keys ...Key) (*Tokens, error) {
 		_, twice := t.byID[k.ID]
 		switch {
 		case !keyID.MatchString(k.ID):
-			problems = append(problems, fmt.Errorf("token key %d: the id must be 1 to 64 letters, digits, dots, dashes and underscores", i))
+			problems = append(problems, fmt.Errorf(
+				"token key %d: the id must be 1 to 64 letters, digits, dots, dashes and underscores", i))
 		case twice:
 			problems = append(problems, fmt.Errorf("two token keys have the id %q", k.ID))
 		case len(k.Secret) < MinSecretBytes:
@@ -117,7 +118,8 @@ func (t *Tokens) Issue(r run.Run) (string, error) {
 		return "", fault.Wrap(fault.Internal, err)
 	}
 	if len(signed) > MaxTokenBytes {
-		return "", fault.Because(fault.RequestInvalid, "GRANTS", "tools and data_sources together do not fit an agent token")
+		return "", fault.Because(fault.RequestInvalid, "GRANTS",
+			"tools and data_sources together do not fit an agent token")
 	}
 	return signed, nil
 }

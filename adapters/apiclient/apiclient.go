@@ -107,7 +107,8 @@ func (c *Client) do(ctx context.Context, method string, path ...string) (json.Ra
 		Error struct{ Code, Reason, Detail string } `json:"error"`
 	}
 	if json.Unmarshal(body, &said) != nil || said.Error.Code == "" {
-		return nil, fmt.Errorf("%s answered %d, which is not an answer of a toolboundary service", c.host, res.StatusCode)
+		return nil, fmt.Errorf("%s answered %d, which is not an answer of a toolboundary service", c.host,
+			res.StatusCode)
 	}
 	return nil, fault.Because(fault.Code(said.Error.Code), said.Error.Reason, said.Error.Detail)
 }

@@ -89,7 +89,8 @@ func TestOtherAnswers(t *testing.T) {
 		opt  apiclient.Options
 		want string
 	}{
-		"not a fault": {t.Context(), apiclient.Options{URL: serve(t, http.NotFound)}, "answered 404, which is not an answer of"},
+		"not a fault": {t.Context(), apiclient.Options{URL: serve(t, http.NotFound)},
+			"answered 404, which is not an answer of"},
 		"a redirect": {t.Context(), apiclient.Options{URL: serve(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
 		})}, "answered 307"},
@@ -98,8 +99,10 @@ func TestOtherAnswers(t *testing.T) {
 			fmt.Fprint(w, "half")
 		})}, "stopped in the middle"},
 		"an untrusted certificate": {t.Context(), apiclient.Options{URL: stranger.URL}, "certificate is not trusted"},
-		"a trusted certificate":    {t.Context(), apiclient.Options{URL: stranger.URL, RootCAs: trusted}, "answered 404"},
-		"TLS where there is none": {t.Context(), apiclient.Options{URL: "https" + strings.TrimPrefix(elsewhere, "http")},
+		"a trusted certificate": {t.Context(), apiclient.Options{URL: stranger.URL, RootCAs: trusted},
+			"answered 404"},
+		"TLS where there is none": {t.Context(),
+			apiclient.Options{URL: "https" + strings.TrimPrefix(elsewhere, "http")},
 			"not an HTTP service"},
 		"nobody":      {t.Context(), apiclient.Options{URL: closed.URL}, "refused"},
 		"interrupted": {ended, apiclient.Options{URL: closed.URL}, "interrupted"},

@@ -52,7 +52,8 @@ func TestQueryPrintsTableJSONAndCSV(t *testing.T) {
 	require.Contains(t, stderr, "cut by rows")
 
 	_, out, _ = invoke(t, do, "", "query", "SELECT 1", "--output", "csv")
-	lines := []string{`id,"na,me"`, `1,Ada`, `9007199254740993,`, `-0.10,""`, `"{""a"":[1]}","x""y` + "\x1b[31m\n\"", ""}
+	lines := []string{`id,"na,me"`, `1,Ada`, `9007199254740993,`, `-0.10,""`, `"{""a"":[1]}","x""y` + "\x1b[31m\n\"",
+		""}
 	require.Equal(t, strings.Join(lines, "\r\n"), out, "NULL is an empty field, empty text a quoted one")
 
 	_, out, _ = invoke(t, do, "", "query", "SELECT 1", "-o", "json")

@@ -31,7 +31,8 @@ func TestS26_ToolContract(t *testing.T) {
 		},
 		Scope: scope,
 		Echo: func(text string) json.RawMessage {
-			return fake.Script{DataSource: "s1", Do: fake.Answer, Answer: json.RawMessage(`{"text":"` + text + `"}`)}.JSON()
+			return fake.Script{DataSource: "s1", Do: fake.Answer,
+				Answer: json.RawMessage(`{"text":"` + text + `"}`)}.JSON()
 		},
 		Large:     fake.Script{DataSource: "s1", Do: fake.Flood, Bytes: 300 << 20}.JSON(),
 		Slow:      fake.Script{DataSource: "s1", Do: fake.Block}.JSON(),

@@ -77,7 +77,8 @@ func (s Script) JSON() json.RawMessage {
 func decodeScript(request json.RawMessage) (Script, error) {
 	s := Script{Do: Answer, Answer: json.RawMessage("null")}
 	if err := jsonv2.Unmarshal(request, &s, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return s, fault.Because(fault.RequestInvalid, "SCRIPT", "the request is not a script of the fake tool").WithCause(err)
+		return s, fault.Because(fault.RequestInvalid, "SCRIPT",
+			"the request is not a script of the fake tool").WithCause(err)
 	}
 	s.Answer = slices.Clone(s.Answer)
 	switch s.Do {

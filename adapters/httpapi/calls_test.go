@@ -80,7 +80,9 @@ func TestS34_EnvelopeIsStrict(t *testing.T) {
 		"request":      {`{"tool_call_id":"c","tool_name":"probe"}`, 400, fault.RequestInvalid},
 		"everything":   {`{}`, 400, fault.ToolCallIDInvalid},
 	} {
-		t.Run("without "+missing, func(t *testing.T) { s.do(t, "POST", calls, token, c.body).fails(t, c.status, c.code) })
+		t.Run("without "+missing, func(t *testing.T) {
+			s.do(t, "POST", calls, token, c.body).fails(t, c.status, c.code)
+		})
 	}
 }
 
@@ -129,7 +131,8 @@ func TestReadAResultAgain(t *testing.T) {
 	s.do(t, "GET", calls+"/call_1", other, "").fails(t, 403, fault.RunMismatch)
 	require.EqualValues(t, 1, s.Find(t, "r2").Usage.Refusals, "an attempt to read another run counts")
 	for _, query := range []string{
-		"", "?", "?id", "?id=", "?id=call_1&id=call_1", "?id=call_1&x=1", "?ID=call_1", "?id=%zz", "?id=a+b", "?id=call_1;x",
+		"", "?", "?id", "?id=", "?id=call_1&id=call_1", "?id=call_1&x=1", "?ID=call_1", "?id=%zz", "?id=a+b",
+		"?id=call_1;x",
 	} {
 		r := s.do(t, "GET", "/v1/runs/r1/tool-call"+query, token, "")
 		require.Equal(t, 400, r.status, "%q: %s", query, r.body)

@@ -61,7 +61,8 @@ func TestGoldenAnswers(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(opened.body), &run), opened.body)
 	token := run.AgentToken
 	show("GET", "/v1/tools", token, "")
-	show("POST", calls, token, body("call_1", `{"data_source":"s1","answer":[{"id":9007199254740993,"name":"Ada <&>"}]}`))
+	show("POST", calls, token, body("call_1",
+		`{"data_source":"s1","answer":[{"id":9007199254740993,"name":"Ada <&>"}]}`))
 	show("POST", calls, token, body("call_2", `{"answer":[]}`))
 	show("POST", calls, token, body("call_3", `{"refuse":{"code":"QUERY_REJECTED",`+
 		`"reason":"UNKNOWN_COLUMN","detail":"customers.ssn is not available"}}`))

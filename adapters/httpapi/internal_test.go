@@ -24,7 +24,8 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		401: {fault.Unauthenticated},
 		403: {fault.Forbidden, fault.ToolNotAuthorized, fault.ToolNotReadOnly, fault.RunMismatch},
 		404: {
-			fault.RunNotFound, fault.InvocationNotFound, fault.ToolUnknown, fault.DataSourceUnknown, fault.RouteNotFound,
+			fault.RunNotFound, fault.InvocationNotFound, fault.ToolUnknown, fault.DataSourceUnknown,
+			fault.RouteNotFound,
 		},
 		405: {fault.MethodNotAllowed},
 		409: {fault.RunExists, fault.DuplicateToolCall, fault.RunInactive, fault.RunDeadlineExceeded},

@@ -25,7 +25,8 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 	s := plain(t)
 	for _, path := range []string{
 		"/", "/v1", "/v2/runs", "/v1/runs/", "/v1//runs", "/v1/runs/r1/", "/v1/./runs", "/v1/x/../runs", "/v1%2Fruns",
-		"/V1/runs", "/v1/runs/r1/tool-calls/a/b", "/docs", "/schemas/Run", "/openapi.yaml", "/favicon.ico", "/debug/pprof/",
+		"/V1/runs", "/v1/runs/r1/tool-calls/a/b", "/docs", "/schemas/Run", "/openapi.yaml", "/favicon.ico",
+		"/debug/pprof/",
 	} {
 		for _, method := range []string{"GET", "POST", "OPTIONS"} {
 			t.Run(method+" "+path, func(t *testing.T) {

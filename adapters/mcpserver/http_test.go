@@ -21,7 +21,8 @@ func TestS11_S41_AResultIsStructuredAndText(t *testing.T) {
 	r := s.call("call_1", `{"answer":[1,12345678901234567890,"<é>"]}`).answered(t)
 	got := r.StructuredContent
 	require.Equal(t, body{
-		RunID: "r1", ToolCallID: "call_1", Status: "READY", EvidenceStatus: "EVIDENCE_FOUND", AgentResult: got.AgentResult,
+		RunID: "r1", ToolCallID: "call_1", Status: "READY", EvidenceStatus: "EVIDENCE_FOUND",
+		AgentResult: got.AgentResult,
 	}, got)
 	require.Contains(t, string(got.AgentResult), "12345678901234567890", "no digit is lost")
 	require.Len(t, r.Content, 1)
@@ -204,7 +205,8 @@ func TestUnauthenticated(t *testing.T) {
 		{"none", "", `Bearer realm="toolboundary"`, 401},
 		{"another scheme", "Basic " + s.token, `Bearer realm="toolboundary"`, 401},
 		{"not a token", "Bearer nonsense", `Bearer realm="toolboundary", error="invalid_token"`, 401},
-		{"changed", "Bearer " + s.token[:len(s.token)-2] + "AA", `Bearer realm="toolboundary", error="invalid_token"`, 401},
+		{"changed", "Bearer " + s.token[:len(s.token)-2] + "AA", `Bearer realm="toolboundary", error="invalid_token"`,
+			401},
 		{"harness key", "Bearer " + rig.HarnessKey, `Bearer realm="toolboundary", error="insufficient_scope"`, 403},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -283,7 +285,8 @@ func TestProtocolVersionHeader(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, res.StatusCode, r.text)
 	for _, version := range []string{"2025-11-25", "2025-06-18", "2025-03-26"} {
 		t.Run(version, func(t *testing.T) {
-			_, r := s.in(t).post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, header("Mcp-Protocol-Version", version))
+			_, r := s.in(t).post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+				header("Mcp-Protocol-Version", version))
 			require.Len(t, r.answered(t).Tools, 2)
 		})
 	}

@@ -39,7 +39,8 @@ func TestParseRefuses(t *testing.T) {
 	}{
 		{"nothing", ``, errNotJSON, ``},
 		{"half", `{"jsonrpc":"2.0","id":1`, errNotJSON, ``},
-		{"two messages", `{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"}`, errNotJSON, ``},
+		{"two messages", `{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"}`, errNotJSON,
+			``},
 		{"batch", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, errNotMessage, ``},
 		{"text", `"ping"`, errNotMessage, ``},
 		{"method is a number", `{"jsonrpc":"2.0","id":1,"method":7}`, errNotMessage, `1`},
@@ -63,7 +64,8 @@ func TestParseRefuses(t *testing.T) {
 		{"name is a number", with(`{"name":7}`), errNotCall, `1`},
 		{"meta is text", with(`{"name":"a","_meta":"x"}`), errNotCall, `1`},
 		{"unknown method", `{"jsonrpc":"2.0","id":"x","method":"tools/explode"}`, errNoMethod, `"x"`},
-		{"method in another case", `{"jsonrpc":"2.0","id":1,"method":"Tools/Call","params":{"name":"a"}}`, errNoMethod, `1`},
+		{"method in another case", `{"jsonrpc":"2.0","id":1,"method":"Tools/Call","params":{"name":"a"}}`, errNoMethod,
+			`1`},
 		{"nested too deep for the SDK", with(`{"name":"a","arguments":` + deep + `}`), errNotMessage, `1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,7 +81,8 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call",` +
 			`"params":{"name":"q","arguments":{"a":1},"_meta":{"claudecode/toolUseId":"x"}}}`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `[]`, `{"id":`, `{"\u0069d":1}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `[]`, `{"id":`,
+		`{"\u0069d":1}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -90,7 +90,8 @@ func (s *served) post(body string, edit ...func(*http.Request)) (*http.Response,
 // call calls probe under the id in the header.
 func (s *served) call(id, arguments string, edit ...func(*http.Request)) reply {
 	s.t.Helper()
-	res, r := s.post(callOf("probe", arguments, ``), append([]func(*http.Request){header("Tool-Call-Id", id)}, edit...)...)
+	res, r := s.post(callOf("probe", arguments, ``),
+		append([]func(*http.Request){header("Tool-Call-Id", id)}, edit...)...)
 	require.Equal(s.t, http.StatusOK, res.StatusCode, r.text)
 	return r
 }

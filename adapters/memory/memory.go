@@ -158,7 +158,8 @@ func (s *Store) Refuse(_ context.Context, id run.ID, incarnation string, entry r
 // clone copies everything that a caller could change.
 func clone(r run.Run) run.Run {
 	r.Grants.Tools, r.Grants.DataSources = slices.Clone(r.Grants.Tools), slices.Clone(r.Grants.DataSources)
-	r.Budget.MaxCallsPerTool, r.Usage.CallsPerTool = maps.Clone(r.Budget.MaxCallsPerTool), maps.Clone(r.Usage.CallsPerTool)
+	r.Budget.MaxCallsPerTool, r.Usage.CallsPerTool = maps.Clone(r.Budget.MaxCallsPerTool),
+		maps.Clone(r.Usage.CallsPerTool)
 	r.ToolCallIDs, r.Refusals = slices.Clone(r.ToolCallIDs), slices.Clone(r.Refusals)
 	return r
 }

@@ -57,7 +57,8 @@ func TestS26_ExecutorContractOnAFake(t *testing.T) {
 	line := servers.Proxy(t, strings.TrimPrefix(a.URL, "http://"))
 	executortest.Test(t, executortest.Subject{
 		New: func(t kit.T) ports.Executor {
-			return build(t, promquery.Source{ID: "metrics", URL: "http://" + line.Addr, Policy: policy(), BearerToken: "t0ken"}, noon)
+			return build(t, promquery.Source{ID: "metrics", URL: "http://" + line.Addr, Policy: policy(),
+				BearerToken: "t0ken"}, noon)
 		},
 		Scope:   scope,
 		Echo:    func(text string) json.RawMessage { return asked(`up{job="` + text + `"}`) },

@@ -30,8 +30,9 @@ func TestS01_ToolCallID(t *testing.T) {
 	for id, ok := range map[string]bool{
 		"call_0": true, "toolu_01A": true, "functions.query:0": true, "!": true, "~!#{}[]": true,
 		strings.Repeat("a", invocation.MaxToolCallID): true,
-		"": false, " ": false, "a b": false, "a\n": false, "a\"": false, "a'": false, `a\`: false, ".": false, "..": false,
-		"é": false, "\x7f": false, strings.Repeat("a", invocation.MaxToolCallID+1): false,
+		"": false, " ": false, "a b": false, "a\n": false, "a\"": false, "a'": false, `a\`: false, ".": false,
+		"..": false,
+		"é":  false, "\x7f": false, strings.Repeat("a", invocation.MaxToolCallID+1): false,
 	} {
 		t.Run(fmt.Sprintf("%.20q", id), func(t *testing.T) {
 			err := invocation.CheckToolCallID(id)

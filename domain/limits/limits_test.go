@@ -11,7 +11,8 @@ import (
 
 func TestS22_ExactlyAtTheLimitPasses(t *testing.T) {
 	require.NoError(t, limits.Check(3, limits.RequestBytes(3), fault.RequestTooLarge))
-	require.Equal(t, fault.RequestTooLarge, fault.CodeOf(limits.Check(4, limits.RequestBytes(3), fault.RequestTooLarge)))
+	require.Equal(t, fault.RequestTooLarge,
+		fault.CodeOf(limits.Check(4, limits.RequestBytes(3), fault.RequestTooLarge)))
 }
 
 func TestS20_BufferRefusesTheFirstBytePastItsLimit(t *testing.T) {

@@ -24,7 +24,8 @@ var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]*$`)
 func (id ID) Check() error {
 	if len(id) > MaxID || !idForm.MatchString(string(id)) {
 		return fault.Because(fault.RequestInvalid, "RUN_ID",
-			"run_id must be 1 to 128 letters, digits, dots, underscores, colons or dashes, and start with a letter or digit")
+			"run_id must be 1 to 128 letters, digits, dots, underscores, colons or dashes, and start with a letter "+
+				"or digit")
 	}
 	return nil
 }
@@ -154,7 +155,8 @@ func (r Run) Spend(toolName string, requestBytes int) (Run, error) {
 		perTool[k] = v
 	}
 	perTool[toolName]++
-	r.Usage = Usage{Calls: u.Calls + 1, CallsPerTool: perTool, Bytes: u.Bytes + int64(requestBytes), Refusals: u.Refusals}
+	r.Usage = Usage{Calls: u.Calls + 1, CallsPerTool: perTool, Bytes: u.Bytes + int64(requestBytes),
+		Refusals: u.Refusals}
 	return r, nil
 }
 

@@ -94,8 +94,9 @@ func TestS09_ChargeIsExact(t *testing.T) {
 
 func TestWhatTheAgentGotWrongCounts(t *testing.T) {
 	counts := map[fault.Code]bool{
-		fault.ToolCallIDInvalid: true, fault.ToolUnknown: true, fault.DataSourceUnknown: true, fault.ToolNotAuthorized: true,
-		fault.ToolNotReadOnly: true, fault.RequestInvalid: true, fault.RequestTooLarge: true, fault.QueryRejected: true,
+		fault.ToolCallIDInvalid: true, fault.ToolUnknown: true, fault.DataSourceUnknown: true,
+		fault.ToolNotAuthorized: true,
+		fault.ToolNotReadOnly:   true, fault.RequestInvalid: true, fault.RequestTooLarge: true, fault.QueryRejected: true,
 		fault.RunMismatch: true,
 	}
 	for _, code := range fault.Codes() {

@@ -98,9 +98,12 @@ func decodeHead(value []byte) (invocation.Record, int, error) {
 		return invocation.Record{}, 0, ErrCorrupt
 	}
 	r := invocation.Record{
-		Status: s.Status, Owner: s.Owner, Digest: s.Digest, RunID: s.RunID, ToolCallID: s.ToolCallID, ToolName: s.ToolName,
-		EvidenceStatus: s.EvidenceStatus, ErrorCode: s.ErrorCode, ErrorReason: s.ErrorReason, ErrorDetail: s.ErrorDetail,
-		StartedAt: orZero(s.StartedAt), CompletedAt: orZero(s.CompletedAt), LeaseUntil: orZero(s.LeaseUntil), Sizes: s.Sizes,
+		Status: s.Status, Owner: s.Owner, Digest: s.Digest, RunID: s.RunID, ToolCallID: s.ToolCallID,
+		ToolName:       s.ToolName,
+		EvidenceStatus: s.EvidenceStatus, ErrorCode: s.ErrorCode, ErrorReason: s.ErrorReason,
+		ErrorDetail: s.ErrorDetail,
+		StartedAt:   orZero(s.StartedAt), CompletedAt: orZero(s.CompletedAt), LeaseUntil: orZero(s.LeaseUntil),
+		Sizes: s.Sizes,
 	}
 	if !sound(r) {
 		return invocation.Record{}, 0, ErrCorrupt

@@ -180,8 +180,9 @@ func TestHeadMembersOfALaterVersionAreIgnored(t *testing.T) {
 	for name, later := range map[string]string{
 		"1 KiB":              `"later":"` + strings.Repeat("x", 1<<10) + `"`,
 		"more than any head": `"later":"` + strings.Repeat("x", 64<<10) + `"`,
-		"quotes of the mark": `"later":` + string(quoted), "numbers": `"a":1,"b":-1.5e9`, "constants": `"a":null,"b":true`,
-		"lists": `"a":[],"b":["}",",","request"]`,
+		"quotes of the mark": `"later":` + string(quoted), "numbers": `"a":1,"b":-1.5e9`,
+		"constants": `"a":null,"b":true`,
+		"lists":     `"a":[],"b":["}",",","request"]`,
 	} {
 		for file, r := range golden(t) {
 			t.Run(name+"/"+file, func(t *testing.T) {

@@ -38,7 +38,8 @@ var layers = []layer{
 	{"config", []string{"domain", "config"}},
 	{"test/contract", []string{"domain", "ports", "test/contract"}},
 	{"cmd/app/settings", []string{"domain", "ports", "application", "adapters", "config", "cmd/app/settings"}},
-	{"cmd/app/commands", []string{"domain", "ports", "application", "adapters", "config", "cmd/app/settings", "cmd/app/commands"}},
+	{"cmd/app/commands", []string{"domain", "ports", "application", "adapters", "config", "cmd/app/settings",
+		"cmd/app/commands"}},
 	{"cmd/app", []string{""}},
 	{"test", []string{""}},
 }
@@ -172,15 +173,23 @@ func TestRulesTellWrongFromRight(t *testing.T) {
 		ok       bool
 	}{
 		{"domain/run", "domain/fault", true}, {"domain/run", "ports", false}, {"ports", "application", false},
-		{"application", "adapters/memory", false}, {"adapters/memory", "ports", true}, {"adapters/memory", "adapters/redisstore", false},
-		{"adapters/memory", "application", false}, {"adapters/mysql", "adapters/mysql/sqlguard", true}, {"adapters/mysql", "config", false},
-		{"adapters/projectors/rows", "adapters/mysql", false}, {"adapters/projectors/rows", "adapters/projectors/other", false},
-		{"adapters/httpapi", "application", true}, {"adapters/httpapi", "adapters/mcpserver", false}, {"config", "adapters/mysql", false},
-		{"config", "config/strictyaml", true}, {"config/strictyaml", "config", false}, {"config/strictyaml", "domain/limits", false},
+		{"application", "adapters/memory", false}, {"adapters/memory", "ports", true},
+		{"adapters/memory", "adapters/redisstore", false},
+		{"adapters/memory", "application", false}, {"adapters/mysql", "adapters/mysql/sqlguard", true},
+		{"adapters/mysql", "config", false},
+		{"adapters/projectors/rows", "adapters/mysql", false},
+		{"adapters/projectors/rows", "adapters/projectors/other", false},
+		{"adapters/httpapi", "application", true}, {"adapters/httpapi", "adapters/mcpserver", false},
+		{"config", "adapters/mysql", false},
+		{"config", "config/strictyaml", true}, {"config/strictyaml", "config", false},
+		{"config/strictyaml", "domain/limits", false},
 		{"adapters/mysql", "config/strictyaml", false}, {"config/strictyaml/more", "config/strictyaml", true},
-		{"cmd/app/bootstrap", "config", true}, {"cmd/app/commands", "cmd/app/settings", true}, {"cmd/app/settings", "cmd/app/commands", false},
-		{"cmd/app/commands", "cmd/app/bootstrap", false}, {"adapters/mysql/operator", "adapters/mysql", true}, {"adapters/apiclient", "config", false},
-		{"ports/toolset", "config", false}, {"test/contract/kit", "adapters/memory", false}, {"elsewhere", "domain", false},
+		{"cmd/app/bootstrap", "config", true}, {"cmd/app/commands", "cmd/app/settings", true},
+		{"cmd/app/settings", "cmd/app/commands", false},
+		{"cmd/app/commands", "cmd/app/bootstrap", false}, {"adapters/mysql/operator", "adapters/mysql", true},
+		{"adapters/apiclient", "config", false},
+		{"ports/toolset", "config", false}, {"test/contract/kit", "adapters/memory", false},
+		{"elsewhere", "domain", false},
 	} {
 		require.Equal(t, c.ok, mayImport(c.from, c.to), "%s → %s", c.from, c.to)
 	}
@@ -206,7 +215,8 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 // (a comment "Long because …").
 func TestLongFilesExplainThemselves(t *testing.T) {
 	err := filepath.WalkDir(root(t), func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != "." || d.Name() == "node_modules" || d.Name() == "testdata") {
+		if err != nil || d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != "." ||
+			d.Name() == "node_modules" || d.Name() == "testdata") {
 			if err == nil && path != root(t) {
 				return filepath.SkipDir
 			}

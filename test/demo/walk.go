@@ -22,7 +22,8 @@ var steps = []step{
 			"WHERE c.country = ? ORDER BY o.total DESC LIMIT 3",
 		[]any{"DE"}, 200, "EVIDENCE_FOUND"},
 	{"A question that finds nothing: that is evidence too, a negative one", "call_2",
-		"SELECT id, status, total FROM orders WHERE status = ? AND total > 1000000", []any{"refunded"}, 200, "NO_EVIDENCE"},
+		"SELECT id, status, total FROM orders WHERE status = ? AND total > 1000000", []any{"refunded"}, 200,
+		"NO_EVIDENCE"},
 	{"A column that is not on the allowlist: refused before any connection is taken, " +
 		"with a reason that helps to fix it", "call_3",
 		"SELECT name, password_hash FROM customers", nil, 422, "QUERY_REJECTED"},

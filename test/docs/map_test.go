@@ -13,7 +13,8 @@ import (
 // test that hold Go code; a directory may stand for those below it, but not for all of contract.
 func TestTheMapNamesEveryDirectory(t *testing.T) {
 	mapped := map[string]bool{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)` \\|").FindAllStringSubmatch(read(t, repository(), "test/README.md"), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)` \\|").FindAllStringSubmatch(
+		read(t, repository(), "test/README.md"), -1) {
 		mapped[m[1]] = false
 	}
 	for _, file := range files(t, repository(), ".go") {

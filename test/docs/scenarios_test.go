@@ -84,7 +84,8 @@ func TestEveryScenarioIsListedAndProved(t *testing.T) {
 func TestTheAuditFindsWhatIsWrong(t *testing.T) {
 	tree := fstest.MapFS{}
 	for name, text := range map[string]string{
-		scenarios:                "Numbers.\n\n- **§01** One.\n- **§02** Two.\n- **§03** Three.\n- **§03** Three again.\n- **§04**\n",
+		scenarios: "Numbers.\n\n- **§01** One.\n- **§02** Two.\n- **§03** Three.\n- **§03** Three " +
+			"again.\n- **§04**\n",
 		"a/a.go":                 "package a // one (§01), another §91\n",
 		"a/a_test.go":            "func Test§01_§02_Names(t *testing.T) {}\nfunc TestEnd§92§93(t *testing.T) {}\n",
 		"a/lib.lua":              "-- (§94)\n",

@@ -142,10 +142,11 @@ func (s *subject) begin(ctx context.Context, st store, client int, t tried) {
 
 func (s *subject) settle(ctx context.Context, st store, client int, t tried, digest int) {
 	next, ready := settlement(t.rec, digest)
-	s.record(client, input{kind: settle, id: t.id, owner: t.owner, digest: digest, ready: ready}, func() (output, error) {
-		stored, err := st.Settle(ctx, next)
-		return output{record: s.see(stored, err)}, err
-	})
+	s.record(client, input{kind: settle, id: t.id, owner: t.owner, digest: digest, ready: ready},
+		func() (output, error) {
+			stored, err := st.Settle(ctx, next)
+			return output{record: s.see(stored, err)}, err
+		})
 }
 
 var huge = limits.Limits{Request: 1 << 30, Raw: 1 << 30, Record: 1 << 30, AgentResult: 1 << 30}
@@ -160,7 +161,8 @@ func settlement(rec invocation.Record, digest int) (next invocation.Record, read
 	if digest%2 == 0 {
 		return rec.FailedWithRaw(raw, fault.New(fault.ExecutionFailed), huge, record.EncodedLen), false
 	}
-	next, err := rec.Ready(raw, evidence.Projection{AgentResult: json.RawMessage(`{}`), Status: evidence.Found}, huge, record.EncodedLen)
+	next, err := rec.Ready(raw, evidence.Projection{AgentResult: json.RawMessage(`{}`), Status: evidence.Found}, huge,
+		record.EncodedLen)
 	if err != nil {
 		panic(err) // the record is PROJECTING and the answer valid
 	}

@@ -64,7 +64,8 @@ func newWorld(t *testing.T, args []string, instrument func(redis.UniversalClient
 	w.proxy = servers.Proxy(t, w.server.Addr)
 	w.admin = w.server.Client(t)
 	s, err := redisstore.New(redisstore.Options{
-		Addrs: []string{w.proxy.Addr}, Patience: 500 * time.Millisecond, Try: 120 * time.Millisecond, Instrument: instrument,
+		Addrs: []string{w.proxy.Addr}, Patience: 500 * time.Millisecond, Try: 120 * time.Millisecond,
+		Instrument: instrument,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
@@ -78,7 +79,8 @@ const leastStrikes = 3
 // enough operations and strikes, and checks each run. With wrap and instrument the store is a mutant; then
 // the play ends at the first violation.
 func play(
-	t *testing.T, n nemesis, seed uint64, operations int, instrument func(redis.UniversalClient), wrap func(store) store,
+	t *testing.T, n nemesis, seed uint64, operations int, instrument func(redis.UniversalClient),
+	wrap func(store) store,
 ) result {
 	t.Helper()
 	w, real := newWorld(t, n.args, instrument)

@@ -56,8 +56,10 @@ func (s *subject) stillPending(t *testing.T, st store, limit time.Time) (wrong [
 				continue // another Begin of the same owner was answered
 			}
 			found, err := st.Load(t.Context(), s.run.ID, ports.Head, callID(b.id))
-			if rec := found[callID(b.id)].Record; err != nil || rec.Owner == b.rec.Owner && rec.Status == invocation.Projecting {
-				wrong = append(wrong, fmt.Sprintf("run %s: the Begin of %s by owner %d was unanswered and is still an execution",
+			if rec := found[callID(b.id)].Record; err != nil || rec.Owner == b.rec.Owner &&
+				rec.Status == invocation.Projecting {
+				wrong = append(wrong, fmt.Sprintf(
+					"run %s: the Begin of %s by owner %d was unanswered and is still an execution",
 					s.run.ID, callID(b.id), b.owner))
 			}
 		}

@@ -12,38 +12,47 @@ import (
 	"github.com/toolboundary/toolboundary/test/servers"
 )
 
-// expensive are forms of statement whose one row gets more expensive with n. Some were sent by a hostile author; all are
-// of a kind for which the server looks for no kill.
+// expensive are forms of statement whose one row gets more expensive with n. Some were sent by a
+// hostile author; all are of a kind for which the server looks for no kill.
 var expensive = map[string]func(n int) string{
 	"LIKE on what an alias builds": func(n int) string {
-		return "SELECT '" + strings.Repeat("a", 2000) + "' AS v FROM customers WHERE id = 1 HAVING CONCAT(v" + strings.Repeat(",v", n) + ") LIKE CONCAT('%',v,v,'b')"
+		return "SELECT '" + strings.Repeat("a", 2000) + "' AS v FROM customers WHERE id = 1 HAVING CONCAT(v" +
+			strings.Repeat(",v", n) + ") LIKE CONCAT('%',v,v,'b')"
 	},
 	"LIKE on a literal": func(n int) string {
-		return "SELECT id FROM customers WHERE id = 1 AND CONCAT(id, '" + strings.Repeat("a", n) + "') LIKE '%" + strings.Repeat("a", n/2) + "b'"
+		return "SELECT id FROM customers WHERE id = 1 AND CONCAT(id, '" + strings.Repeat("a", n) + "') LIKE '%" +
+			strings.Repeat("a", n/2) + "b'"
 	},
 	"many LIKE": func(n int) string {
-		return "SELECT id FROM customers WHERE id = 1 AND NOT (0" + strings.Repeat(" OR CONCAT(id, '"+strings.Repeat("a", 400)+"') LIKE '%"+strings.Repeat("a", 200)+"b'", n) + ")"
+		return "SELECT id FROM customers WHERE id = 1 AND NOT (0" +
+			strings.Repeat(" OR CONCAT(id, '"+strings.Repeat("a", 400)+"') LIKE '%"+strings.Repeat("a", 200)+"b'", n) +
+			")"
 	},
 	"REPLACE that doubles": func(n int) string {
 		return "SELECT LENGTH(" + nest("REPLACE(", "CONCAT(id,'a')", ",'a','aa')", n) + ") FROM customers WHERE id = 1"
 	},
 	"REPLACE by ten": func(n int) string {
-		return "SELECT LENGTH(" + nest("REPLACE(", "'aaaaaaaaaaaaaaaaaaaa'", ",'a','aaaaaaaaaa')", n) + ") FROM customers WHERE id = 1"
+		return "SELECT LENGTH(" + nest("REPLACE(", "'aaaaaaaaaaaaaaaaaaaa'", ",'a','aaaaaaaaaa')", n) +
+			") FROM customers WHERE id = 1"
 	},
 	"REPLACE that grows": func(n int) string {
 		return "SELECT REPLACE(CONCAT(id,'" + strings.Repeat("a", n) + "'),'a','bb') FROM customers WHERE id = 1"
 	},
 	"REPLACE that shrinks": func(n int) string {
-		return "SELECT '" + strings.Repeat("a", 1000) + "' AS v FROM customers WHERE id = 1 HAVING REPLACE(CONCAT(v" + strings.Repeat(",v", n) + "),'a','') = ''"
+		return "SELECT '" + strings.Repeat("a", 1000) + "' AS v FROM customers WHERE id = 1 HAVING REPLACE(CONCAT(v" +
+			strings.Repeat(",v", n) + "),'a','') = ''"
 	},
 	"REPLACE that searches": func(n int) string {
-		return "SELECT REPLACE(CONCAT(id,'" + strings.Repeat("a", n) + "'),'" + strings.Repeat("a", n/2) + "b','c') FROM customers WHERE id = 1"
+		return "SELECT REPLACE(CONCAT(id,'" + strings.Repeat("a", n) + "'),'" + strings.Repeat("a", n/2) +
+			"b','c') FROM customers WHERE id = 1"
 	},
 	"TRIM from the end": func(n int) string {
-		return "SELECT TRIM(TRAILING 'ab' FROM CONCAT(id,'" + strings.Repeat("ab", n) + "')) FROM customers WHERE id = 1"
+		return "SELECT TRIM(TRAILING 'ab' FROM CONCAT(id,'" + strings.Repeat("ab", n) +
+			"')) FROM customers WHERE id = 1"
 	},
 	"TRIM of an unknown text": func(n int) string {
-		return "SELECT TRIM(BOTH CONCAT('a','b') FROM CONCAT(id,'" + strings.Repeat("ab", n) + "')) FROM customers WHERE id = 1"
+		return "SELECT TRIM(BOTH CONCAT('a','b') FROM CONCAT(id,'" + strings.Repeat("ab", n) +
+			"')) FROM customers WHERE id = 1"
 	},
 	"nested NULLIF": func(n int) string {
 		return "SELECT " + nest("NULLIF(", "id", ",9)", n) + " FROM customers WHERE id = 1"
@@ -55,19 +64,25 @@ var expensive = map[string]func(n int) string{
 		return "SELECT " + nest("(", "created_at", " IN (1,id))", n) + " FROM customers WHERE id = 1"
 	},
 	"nested IN of many types": func(n int) string {
-		return "SELECT " + nest("(", "created_at", " IN (id,name,created_at,1.5,2e0))", n) + " FROM customers WHERE id = 1"
+		return "SELECT " + nest("(", "created_at", " IN (id,name,created_at,1.5,2e0))", n) +
+			" FROM customers WHERE id = 1"
 	},
 	"nested CASE": func(n int) string {
-		return "SELECT " + nest("CASE ", "id", " WHEN 1 THEN 2 WHEN name THEN 3 WHEN created_at THEN 4 WHEN 1.5 THEN 5 ELSE id END", n) + " FROM customers WHERE id = 1"
+		return "SELECT " + nest("CASE ", "id",
+			" WHEN 1 THEN 2 WHEN name THEN 3 WHEN created_at THEN 4 WHEN 1.5 THEN 5 ELSE id END", n) +
+			" FROM customers WHERE id = 1"
 	},
 	"aliases of one long value": func(n int) string {
-		return "SELECT id, UPPER('" + strings.Repeat("a", 20_000) + "') AS v FROM customers WHERE id = 1 HAVING id = 1" + strings.Repeat(" OR LOWER(v) = 'b'", n)
+		return "SELECT id, UPPER('" + strings.Repeat("a", 20_000) +
+			"') AS v FROM customers WHERE id = 1 HAVING id = 1" + strings.Repeat(" OR LOWER(v) = 'b'", n)
 	},
 	"nested LOWER": func(n int) string {
-		return "SELECT " + nest("LOWER(UPPER(", "CONCAT(id,'"+strings.Repeat("ü", 20_000)+"')", "))", n) + " FROM customers WHERE id = 1"
+		return "SELECT " + nest("LOWER(UPPER(", "CONCAT(id,'"+strings.Repeat("ü", 20_000)+"')", "))", n) +
+			" FROM customers WHERE id = 1"
 	},
 	"CONCAT of aliases": func(n int) string {
-		return "SELECT '" + strings.Repeat("a", 20_000) + "' AS v FROM customers WHERE id = 1 HAVING CONCAT(v" + strings.Repeat(",v", n) + ") = 'b'"
+		return "SELECT '" + strings.Repeat("a", 20_000) + "' AS v FROM customers WHERE id = 1 HAVING CONCAT(v" +
+			strings.Repeat(",v", n) + ") = 'b'"
 	},
 }
 

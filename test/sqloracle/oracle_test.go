@@ -94,7 +94,8 @@ func (o *oracle) compare(f finding, want, got []string, how order) string {
 		if strings.Contains(f.original.Error(), "illegal decimals") { // FROM_UNIXTIME of a text, which the guard rounds
 			return ""
 		}
-		if n := number(f.original); n != errAliasOfAggregate && n != errAmbiguous && n != errMisplacedSum && n != errNoUTF8MB3 {
+		if n := number(f.original); n != errAliasOfAggregate && n != errAmbiguous && n != errMisplacedSum &&
+			n != errNoUTF8MB3 {
 			return "only the original fails: " + f.original.Error()
 		}
 		return ""
@@ -214,7 +215,8 @@ func (o *oracle) file(t *testing.T, name string) {
 			continue
 		}
 		accepted++
-		if f.problem == "" && e.Verdict == "accept" && f.original != nil && !slices.Contains([]int{errAliasOfAggregate, errNoUTF8MB3, errOutOfRange, -1}, number(f.original)) {
+		if f.problem == "" && e.Verdict == "accept" && f.original != nil &&
+			!slices.Contains([]int{errAliasOfAggregate, errNoUTF8MB3, errOutOfRange, -1}, number(f.original)) {
 			f.problem = "the original fails: " + f.original.Error()
 		}
 		if f.problem != "" {

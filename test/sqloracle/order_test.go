@@ -15,9 +15,11 @@ func TestNoOrderRanksHiddenValuesS40(t *testing.T) {
 ALTER TABLE customers ADD KEY h_ssn (ssn), ADD KEY h_email (email), ADD KEY h_vip (vip, ssn), ADD KEY h_country (country, email);
 UPDATE customers SET ssn = REVERSE(LPAD(id * 7919 % 1000, 4, '0')), email = CONCAT(REVERSE(LPAD(id * 6007 % 1000, 4, '0')), '@x');
 ANALYZE TABLE customers PERSISTENT FOR ALL;`)
-	ranked, err := rows(t.Context(), session(t, o.fullServer.Addr, o.fullServer.AdminUser, o.fullServer.AdminPassword), "SELECT id FROM customers", nil)
+	ranked, err := rows(t.Context(), session(t, o.fullServer.Addr, o.fullServer.AdminUser, o.fullServer.AdminPassword),
+		"SELECT id FROM customers", nil)
 	require.NoError(t, err)
-	byID, err := rows(t.Context(), session(t, o.fullServer.Addr, o.fullServer.AdminUser, o.fullServer.AdminPassword), "SELECT id FROM customers ORDER BY id", nil)
+	byID, err := rows(t.Context(), session(t, o.fullServer.Addr, o.fullServer.AdminUser, o.fullServer.AdminPassword),
+		"SELECT id FROM customers ORDER BY id", nil)
 	require.NoError(t, err)
 	require.NotEqual(t, byID, ranked, "the server would rank: else this test proves nothing")
 

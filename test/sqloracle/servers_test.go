@@ -22,7 +22,8 @@ const data = "../../adapters/mysql/sqlguard/testdata/"
 type oracle struct {
 	guard *sqlguard.Guard
 	pared *sql.Conn // the allowlist alone: originals run here
-	least *sql.Conn // everything is there, for an account with grants on the allowlist: what the guard printed runs here
+	// everything is there, for an account with grants on the allowlist: what the guard printed runs here
+	least *sql.Conn
 
 	paredServer, fullServer *servers.MySQL
 	user, password          string

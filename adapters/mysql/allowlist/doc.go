@@ -81,7 +81,8 @@ func Read(ctx context.Context, db Database, schemas ...string) ([]Relation, erro
 		"FROM information_schema.COLUMNS WHERE TABLE_SCHEMA NOT IN ("+systemSchemas+") "+
 		"ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION", func(r []string) error {
 		if i, ok := at[[2]string{r[0], r[1]}]; ok {
-			found[i].Columns = append(found[i].Columns, Column{Name: r[2], Type: r[3], Comment: r[4], Key: r[5] == "PRI"})
+			found[i].Columns = append(found[i].Columns,
+				Column{Name: r[2], Type: r[3], Comment: r[4], Key: r[5] == "PRI"})
 		}
 		return nil
 	})

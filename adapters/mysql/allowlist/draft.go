@@ -113,7 +113,8 @@ const item = "        - "
 // columns returns the lines of a relation's columns: those to allow and those to leave out.
 func columns(r Relation) (allowed, leftOut string) {
 	var in, out strings.Builder
-	whole := !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Key && (sensitive(c) != "" || !nameable(c.Name)) })
+	whole := !slices.ContainsFunc(r.Columns,
+		func(c Column) bool { return c.Key && (sensitive(c) != "" || !nameable(c.Name)) })
 	for _, c := range r.Columns {
 		why := sensitive(c)
 		c.Key = c.Key && whole // half a key tells no rows apart

@@ -17,7 +17,8 @@ import (
 	"github.com/toolboundary/toolboundary/test/servers"
 )
 
-const schema = "CREATE DATABASE IF NOT EXISTS operated; CREATE TABLE IF NOT EXISTS operated.t (id INT PRIMARY KEY, v TEXT); " +
+const schema = "CREATE DATABASE IF NOT EXISTS operated; CREATE TABLE IF NOT EXISTS operated.t (id INT PRIMARY KEY, " +
+	"v TEXT); " +
 	"REPLACE INTO operated.t VALUES (1, 'a'), (2, NULL), (3, 'c')"
 
 // patience is how long a step may take on a busy machine.
@@ -64,7 +65,8 @@ func TestQuery(t *testing.T) {
 	require.Equal(t, [][]string{{"1", "a"}, {"2", ""}, {"3", "c"}}, rows)
 
 	enough := errors.New("enough")
-	require.ErrorIs(t, db.Query(t.Context(), "SELECT id FROM operated.t", func([]string) error { return enough }), enough)
+	require.ErrorIs(t, db.Query(t.Context(), "SELECT id FROM operated.t", func([]string) error { return enough }),
+		enough)
 
 	err := db.Query(t.Context(), "SELECT nothing FROM operated.t", collect)
 	require.Equal(t, fault.ExecutionFailed, fault.CodeOf(err))
@@ -90,7 +92,8 @@ func TestQuery(t *testing.T) {
 func TestAsk(t *testing.T) {
 	m, user, password := shop(t, "ALL ON operated.*")
 	db := open(t, m.Addr, user, password)
-	raw, err := db.Ask(t.Context(), operator.Question{Schema: "operated", SQL: "SELECT id, v AS w FROM t ORDER BY id", MaxRows: 2}, 1<<20)
+	raw, err := db.Ask(t.Context(), operator.Question{Schema: "operated", SQL: "SELECT id, v AS w FROM t ORDER BY id",
+		MaxRows: 2}, 1<<20)
 	require.NoError(t, err)
 	var answer struct {
 		Columns []struct{ Name string }

@@ -111,7 +111,8 @@ func TestAKindAndItsBuilderBelongTogether(t *testing.T) {
 	require.EqualError(t, broken(configured(t, "", nil), WithTools(fakes), wrong),
 		"the kind tape is not what its builder takes")
 	var out bytes.Buffer
-	require.Equal(t, cli.Failed, Execute(t.Context(), "", []string{"version"}, cli.Streams{Out: &out, Err: &out}, wrong))
+	require.Equal(t, cli.Failed, Execute(t.Context(), "", []string{"version"}, cli.Streams{Out: &out, Err: &out},
+		wrong))
 	require.Contains(t, out.String(), "the kind tape is not what its builder takes")
 }
 

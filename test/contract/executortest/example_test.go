@@ -18,7 +18,8 @@ import (
 func ExampleViolations() {
 	object := json.RawMessage(`{"type":"object"}`)
 	description := tool.Description{
-		Name: "fake", Text: "It does as it is told.", DataSources: []string{"s1"}, InputSchema: object, OutputSchema: object,
+		Name: "fake", Text: "It does as it is told.", DataSources: []string{"s1"}, InputSchema: object,
+		OutputSchema: object,
 	}
 	executor := fake.NewExecutor(description, tool.Plan{})
 	broken := executortest.Violations(context.Background(), executortest.Subject{

@@ -30,14 +30,16 @@ func executeCases() []kit.Case[Subject] {
 			Rule:     "Concurrent executions get their own answers.",
 			Promises: []string{"Executor.Execute#2"}, Body: doesNotMix},
 		{Name: "Execute/StopsPastTheLimit", Scenarios: []string{"S20", "S22"},
-			Rule:     "An answer of exactly the limit passes; with one byte less it is RESULT_TOO_LARGE and there is no answer.",
+			Rule: "An answer of exactly the limit passes; with one byte less it is RESULT_TOO_LARGE and there " +
+				"is no answer.",
 			Promises: []string{"Executor.Execute#1", "Executor.Execute#3"}, Body: stopsPastLimit},
 		{Name: "Execute/BoundsItsMemory", Scenarios: []string{"S20"},
 			Rule: "An endless answer is RESULT_TOO_LARGE; memory grows by less than four times the limit, " +
 				"and the source is not left sending.",
 			Promises: []string{"Executor.Execute#3"}, Body: boundsMemory},
 		{Name: "Execute/StopsWhenCancelled", Scenarios: []string{"S23", "S36"},
-			Rule:     "When the context is cancelled the execution is EXECUTION_CANCELLED and the work at the source ends.",
+			Rule: "When the context is cancelled the execution is EXECUTION_CANCELLED and the work at the " +
+				"source ends.",
 			Promises: []string{"Executor.Execute#4"}, Body: stopsWhenCancelled},
 		{Name: "Execute/StopsAtTheDeadline", Scenarios: []string{"S23", "S36"},
 			Rule:     "At the context's deadline the execution is EXECUTION_TIMEOUT and the work at the source ends.",

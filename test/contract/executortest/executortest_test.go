@@ -43,7 +43,8 @@ type plain struct {
 func (p plain) Describe() tool.Description {
 	object := json.RawMessage(`{"type":"object"}`)
 	d := tool.Description{
-		Name: "plain", Text: "plain", ReadOnly: true, InputSchema: object, OutputSchema: object, DataSources: []string{"s"},
+		Name: "plain", Text: "plain", ReadOnly: true, InputSchema: object, OutputSchema: object,
+		DataSources: []string{"s"},
 	}
 	if p.describe != nil {
 		p.describe(&d)
@@ -200,20 +201,22 @@ func brokenTools() map[string]breakage {
 	var kept json.RawMessage
 	return map[string]breakage{
 		"writes": {plain{describe: func(d *tool.Description) { d.ReadOnly = false }}, []string{"Describe/IsConstant"}},
-		"calls the source in Prepare": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
-			p.source.calls.Add(1)
-			return prepare(raw, s)
-		}}, []string{"Prepare/TouchesNoSource"}},
+		"calls the source in Prepare": {
+			plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+				p.source.calls.Add(1)
+				return prepare(raw, s)
+			}}, []string{"Prepare/TouchesNoSource"}},
 		"ignores the scope": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
 			return prepare(raw, tool.Scope{DataSources: []string{"s"}})
 		}}, []string{"Prepare/RefusesSourcesOutsideTheScope"}},
-		"tells granted from existing": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
-			plan, err := prepare(raw, s)
-			if fault.CodeOf(err) == fault.DataSourceUnknown && !bytes.Contains(raw, []byte("no_such")) {
-				err = fault.Because(fault.DataSourceUnknown, "NOT_GRANTED", "")
-			}
-			return plan, err
-		}}, []string{"Prepare/RefusesSourcesOutsideTheScope"}},
+		"tells granted from existing": {
+			plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+				plan, err := prepare(raw, s)
+				if fault.CodeOf(err) == fault.DataSourceUnknown && !bytes.Contains(raw, []byte("no_such")) {
+					err = fault.Because(fault.DataSourceUnknown, "NOT_GRANTED", "")
+				}
+				return plan, err
+			}}, []string{"Prepare/RefusesSourcesOutsideTheScope"}},
 		"folds letter case": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
 			lower := strings.NewReplacer(`"DO"`, `"do"`, `"Do"`, `"do"`).Replace(string(raw))
 			return prepare(json.RawMessage(lower), s)
@@ -245,9 +248,10 @@ func brokenTools() map[string]breakage {
 			}
 			return p.run(ctx, plan, limit)
 		}}, []string{"Prepare/AcceptsAndLeavesTheRequest"}},
-		"accepts what it must refuse": {plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
-			return prepare(bytes.ReplaceAll(raw, []byte("refuse"), []byte("x")), s)
-		}}, []string{"Prepare/RefusesWithItsCode", "Prepare/TouchesNoSource"}},
+		"accepts what it must refuse": {
+			plain{prepare: func(p plain, raw json.RawMessage, s tool.Scope) (tool.Plan, error) {
+				return prepare(bytes.ReplaceAll(raw, []byte("refuse"), []byte("x")), s)
+			}}, []string{"Prepare/RefusesWithItsCode", "Prepare/TouchesNoSource"}},
 		"lets work run on": {after(func(p plain, _ context.Context, plan tool.Plan, _ *answer) {
 			if plan.Body == "slow" {
 				p.source.running.Add(1)
@@ -343,7 +347,8 @@ func brokenTools() map[string]breakage {
 				*a = answer{err: fault.New(fault.DataSourceUnavailable)}
 			}
 		}), []string{
-			"Execute/DoesNotStartWhenEnded", "Execute/FailsSafely", "Execute/SourceIsUnreachable", "Execute/WorksAfterStops",
+			"Execute/DoesNotStartWhenEnded", "Execute/FailsSafely", "Execute/SourceIsUnreachable",
+			"Execute/WorksAfterStops",
 		}},
 		"panics on foreign plans": {after(func(_ plain, _ context.Context, plan tool.Plan, _ *answer) {
 			_ = plan.Body.(string)

@@ -27,10 +27,12 @@ func prepareCases() []kit.Case[Subject] {
 			Rule:     "A valid request becomes a plan, concurrently too; its bytes are neither changed nor kept.",
 			Promises: []string{"Executor.Prepare#1", "Executor.Prepare#4", "Executor.Prepare#5"}, Body: prepareAccepts},
 		{Name: "Prepare/RefusesUnknownMembers", Scenarios: []string{"S04", "S34"},
-			Rule:     "A member that the tool does not know, also one that differs by letter case only, is REQUEST_INVALID.",
+			Rule: "A member that the tool does not know, also one that differs by letter case only, is " +
+				"REQUEST_INVALID.",
 			Promises: []string{"Executor.Prepare#3"}, Body: prepareRefusesMembers},
 		{Name: "Prepare/RefusesSourcesOutsideTheScope", Scenarios: []string{"S33"},
-			Rule:     "A source that was not granted is DATA_SOURCE_UNKNOWN, with the same words as one that does not exist.",
+			Rule: "A source that was not granted is DATA_SOURCE_UNKNOWN, with the same words as one that does " +
+				"not exist.",
 			Promises: []string{"Executor.Prepare#3"}, Body: prepareRefusesScope},
 		{Name: "Prepare/RefusesWithItsCode", Scenarios: []string{"S23", "S32"},
 			Rule:     "Each invalid request is refused with its code, and there is no plan.",
@@ -67,7 +69,9 @@ func prepareAccepts(t kit.T, subject Subject) {
 	failed := make([]error, 8)
 	for i := range failed {
 		wg.Go(func() {
-			failed[i] = kit.Catch(func() error { return acceptsAndLeaves(t, subject, executor, fmt.Sprintf("text%d", i)) })
+			failed[i] = kit.Catch(func() error {
+				return acceptsAndLeaves(t, subject, executor, fmt.Sprintf("text%d", i))
+			})
 		})
 	}
 	wg.Wait()
@@ -168,7 +172,8 @@ func prepareTouchesNothing(t kit.T, subject Subject) {
 func prepareNeverPanics(t kit.T, subject Subject) {
 	executor := subject.New(t)
 	values := []string{
-		`null`, `true`, `-0`, `1e400`, `""`, `"\u0000"`, `"é😀"`, `[]`, `[[[]]]`, `[{"a":[null]}]`, `{}`, `{"":{"":null}}`,
+		`null`, `true`, `-0`, `1e400`, `""`, `"\u0000"`, `"é😀"`, `[]`, `[[[]]]`, `[{"a":[null]}]`, `{}`,
+		`{"":{"":null}}`,
 		`"` + strings.Repeat("(", 5000) + `"`,
 	}
 	var members map[string]json.RawMessage

@@ -104,7 +104,8 @@ var answers = []kit.Case[Subject]{
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
 			unsafe := []string{
-				"", " ", ".", "..", " call_1", "call_1 ", "call 1", "a\"b", "a'b", `a\b`, "a\x00b", "a\nb", "a\x7f", "é",
+				"", " ", ".", "..", " call_1", "call_1 ", "call 1", "a\"b", "a'b", `a\b`, "a\x00b", "a\nb", "a\x7f",
+				"é",
 				"call_1\u200b", strings.Repeat("x", 1025),
 			}
 			for _, id := range unsafe {
@@ -120,7 +121,8 @@ var answers = []kit.Case[Subject]{
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
 			safe := []string{
-				"call_0", "toolu_01A", "functions.query:0", "a/b/../c", "a//b", "%2F", "%", "a%00b", "a+b", "a?b=c&d#e", "...",
+				"call_0", "toolu_01A", "functions.query:0", "a/b/../c", "a//b", "%2F", "%", "a%00b", "a+b", "a?b=c&d#e",
+				"...",
 				"{id}", "*", "a;b", "<b>&", "~", "!", "$where", strings.Repeat("A+/=", 256),
 			}
 			for _, id := range safe {

@@ -26,7 +26,8 @@ var failures = []kit.Case[Subject]{
 				out := s.ask(id, `{"answer":{"project":"`+how+`","text":"`+canary+`"}}`)
 				require.Equal(t, fault.ProjectionFailed, out.Code, how)
 				require.NotContains(t, out.Said, canary, how)
-				require.Contains(t, string(s.record(id).RawResponse), canary, "the raw response is kept for the harness")
+				require.Contains(t, string(s.record(id).RawResponse), canary,
+					"the raw response is kept for the harness")
 			}
 		}},
 	{Name: "Failure/OfTheExecutor", Scenarios: []string{"S23"},

@@ -41,7 +41,8 @@ func asked(c inboundtest.Call) application.Call {
 
 func outcome(res application.Result) inboundtest.Outcome {
 	out := inboundtest.Outcome{
-		Status: res.Status, EvidenceStatus: res.EvidenceStatus, AgentResult: res.AgentResult, Said: string(res.AgentResult),
+		Status: res.Status, EvidenceStatus: res.EvidenceStatus, AgentResult: res.AgentResult,
+		Said: string(res.AgentResult),
 	}
 	if f := res.Fault; f != nil {
 		out.Code, out.Reason, out.Detail = f.Code, f.Reason, f.Detail

@@ -25,7 +25,8 @@ var requests = []kit.Case[Subject]{
 			require.Equal(t, "call_1", log[0].ToolCallID)
 			require.Equal(t, fault.QueryRejected, log[0].Code)
 			require.Equal(t, "UNKNOWN_COLUMN", log[0].Reason)
-			require.Equal(t, invocation.Ready, s.ask("call_1", `{"answer":[1]}`).Status, "a refused call's id is still free")
+			require.Equal(t, invocation.Ready, s.ask("call_1", `{"answer":[1]}`).Status,
+				"a refused call's id is still free")
 		}},
 	{Name: "Request/UnknownMembersAreRefused", Scenarios: []string{"S04", "S34"},
 		Rule: "Nothing that an agent adds to its request authorises, redirects or configures anything: unknown members " +
@@ -77,7 +78,8 @@ var requests = []kit.Case[Subject]{
 		Body: func(t kit.T, subject Subject) {
 			s := begin(t, subject, RunRequest{})
 			for _, depth := range []int{100, 5000, 20000} {
-				s.refused(fault.RequestInvalid, "call_1", `{"answer":`+strings.Repeat("[", depth)+strings.Repeat("]", depth)+`}`)
+				s.refused(fault.RequestInvalid, "call_1",
+					`{"answer":`+strings.Repeat("[", depth)+strings.Repeat("]", depth)+`}`)
 			}
 		}},
 	{Name: "Request/LimitIsExact", Scenarios: []string{"S09", "S22"},

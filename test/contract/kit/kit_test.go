@@ -16,7 +16,8 @@ func (s trail) note(text string) { *s.notes = append(*s.notes, text) }
 
 var suite = kit.Suite[trail]{Cases: []kit.Case[trail]{
 	{Name: "Good/Passes", Rule: "It passes.", Body: func(t kit.T, _ trail) { require.True(t, true) }},
-	{Name: "Bad/Requires", Rule: "It requires.", Scenarios: []string{"S01"}, Promises: []string{"Port.Method#1", "Port#2"},
+	{Name: "Bad/Requires", Rule: "It requires.", Scenarios: []string{"S01"},
+		Promises: []string{"Port.Method#1", "Port#2"},
 		Body: func(t kit.T, subject trail) {
 			t.Cleanup(func() { subject.note("first registered, last called") })
 			t.Cleanup(func() { subject.note("cleaned"); require.Error(t, t.Context().Err()) })
@@ -39,7 +40,8 @@ func TestViolationsNamesWhatFails(t *testing.T) {
 func TestDeclaredExceptionsDoNotFail(t *testing.T) {
 	var notes []string
 	const reason = "it is bad on purpose"
-	suite.Test(t, trail{&notes}, map[string]string{"Bad/Requires": reason, "Bad/Panics": reason, "Bad/FailsNow": reason})
+	suite.Test(t, trail{&notes}, map[string]string{"Bad/Requires": reason, "Bad/Panics": reason,
+		"Bad/FailsNow": reason})
 }
 
 func TestCheckRefusesBadSuites(t *testing.T) {

@@ -110,7 +110,9 @@ func (f broken) Project(raw json.RawMessage, b tool.Bounds) (evidence.Projection
 func subject(p ports.Projector) projectortest.Subject {
 	return projectortest.Subject{
 		Projector: p,
-		Answer:    func(texts ...string) json.RawMessage { return append(quote(slices.Concat([]string{}, texts)), ' ') },
+		Answer: func(texts ...string) json.RawMessage {
+			return append(quote(slices.Concat([]string{}, texts)), ' ')
+		},
 		Empty:     func(asked string) json.RawMessage { return quote(raw{Asked: asked}) },
 		Sensitive: func(text string) json.RawMessage { return quote([]string{"secret:" + text}) },
 		Malformed: []json.RawMessage{json.RawMessage(`{}`), json.RawMessage(`[1]`)},
@@ -191,29 +193,33 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 		}), []string{"Bounds/NamesWhatCut"}},
 		"names a cause that did not cut": {change(func(p *evidence.Projection, raw json.RawMessage, _ tool.Bounds) {
 			if bytes.Contains(raw, []byte("three")) {
-				p.AgentResult = bytes.Replace(p.AgentResult, []byte(`false`), []byte(`false,"truncated_by":["rows"]`), 1)
+				p.AgentResult = bytes.Replace(p.AgentResult, []byte(`false`), []byte(`false,"truncated_by":["rows"]`),
+					1)
 			}
 		}), []string{"Bounds/NamesWhatCut"}},
 		"names a cause twice": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
 			p.AgentResult = bytes.Replace(p.AgentResult, []byte(`["rows","cells"]`), []byte(`["rows","rows"]`), 1)
 		}), []string{"Bounds/NamesWhatCut"}},
-		"cuts what is exactly at its bound": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
-			b.CellBytes = max(b.CellBytes-1, 0)
-			return plain{}.Project(raw, b)
-		}), []string{"Bounds/MarksCutCells"}},
+		"cuts what is exactly at its bound": {
+			broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
+				b.CellBytes = max(b.CellBytes-1, 0)
+				return plain{}.Project(raw, b)
+			}), []string{"Bounds/MarksCutCells"}},
 		"does not say what was asked": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
 			p.AgentResult = regexp.MustCompile(`"scope":\{.*\},`).ReplaceAll(p.AgentResult, nil)
 		}), []string{"Project/SaysWhatWasAskedWhenEmpty"}},
 		"says what was asked elsewhere": {change(func(p *evidence.Projection, _ json.RawMessage, _ tool.Bounds) {
 			p.AgentResult = bytes.Replace(p.AgentResult, []byte(`"scope":`), []byte(`"scope":{},"asked":`), 1)
 		}), []string{"Project/SaysWhatWasAskedWhenEmpty"}},
-		"cuts what was asked and hides it": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
-			p, err := plain{}.Project(raw, b)
-			if fault.CodeOf(err) == fault.ResultTooLarge && bytes.Contains(raw, []byte(`"Asked"`)) && b.AgentResult > 60 {
-				return evidence.Projection{AgentResult: render("…", nil, nil), Status: evidence.None}, nil
-			}
-			return p, err
-		}), []string{"Project/SaysWhatWasAskedWhenEmpty"}},
+		"cuts what was asked and hides it": {
+			broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
+				p, err := plain{}.Project(raw, b)
+				if fault.CodeOf(err) == fault.ResultTooLarge && bytes.Contains(raw, []byte(`"Asked"`)) &&
+					b.AgentResult > 60 {
+					return evidence.Projection{AgentResult: render("…", nil, nil), Status: evidence.None}, nil
+				}
+				return p, err
+			}), []string{"Project/SaysWhatWasAskedWhenEmpty"}},
 		"counts no rows": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			b.Rows = 0
 			return plain{}.Project(raw, b)
@@ -244,13 +250,14 @@ func TestBrokenProjectorsAreCaught(t *testing.T) {
 			}
 			return p, err
 		}), []string{"Project/RefusesWhatIsNoAnswer"}},
-		"returns errors that are no faults": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
-			p, err := plain{}.Project(raw, b)
-			if fault.CodeOf(err) == fault.ProjectionFailed {
-				err = errors.New("no faults here")
-			}
-			return p, err
-		}), []string{"Project/RefusesWhatIsNoAnswer"}},
+		"returns errors that are no faults": {
+			broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
+				p, err := plain{}.Project(raw, b)
+				if fault.CodeOf(err) == fault.ProjectionFailed {
+					err = errors.New("no faults here")
+				}
+				return p, err
+			}), []string{"Project/RefusesWhatIsNoAnswer"}},
 		"returns faults that are nil": {broken(func(raw json.RawMessage, b tool.Bounds) (evidence.Projection, error) {
 			p, err := plain{}.Project(raw, b)
 			if err != nil {

@@ -31,7 +31,8 @@ var beginCases = []storeCase{
 			require.Zero(t, got.StartedAt.Nanosecond()%int(time.Millisecond))
 			want.StartedAt, want.LeaseUntil = got.StartedAt, got.StartedAt.Add(90*time.Second)
 			same(t, want, got)
-			require.Equal(t, r.Deadline.Sub(got.StartedAt), begun.Remaining, "the time that is left, by the store's clock")
+			require.Equal(t, r.Deadline.Sub(got.StartedAt), begun.Remaining,
+				"the time that is left, by the store's clock")
 			stored := s.record("r1", "functions.query:0")
 			same(t, want, stored)
 			require.Equal(t, invocation.Projecting, stored.Status)

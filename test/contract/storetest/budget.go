@@ -51,7 +51,8 @@ var budgetCases = []storeCase{
 			}
 		}},
 	{Name: "Budget/RequestBytesAreExact", Scenarios: []string{"S09", "S22"},
-		Rule:     "A request that fills max_bytes exactly begins; one byte more is RUN_BYTES_EXHAUSTED and spends nothing.",
+		Rule: "A request that fills max_bytes exactly begins; one byte more is RUN_BYTES_EXHAUSTED and spends " +
+			"nothing.",
 		Promises: []string{"Invocations.Begin#1", "Invocations.Begin#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)

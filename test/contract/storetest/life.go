@@ -117,7 +117,8 @@ var lifeCases = []storeCase{
 			at := s.RunExpires(t, "r1")
 			require.False(t, at.Before(r.Deadline.Add(r.RecordTTL+15*time.Minute)))
 			s.settle(s.answered(s.begin(r, "call_1")))
-			require.NoError(t, s.Store.Refuse(t.Context(), r.ID, r.Incarnation, run.Refusal{Code: fault.QueryRejected}, true))
+			require.NoError(t, s.Store.Refuse(t.Context(), r.ID, r.Incarnation, run.Refusal{Code: fault.QueryRejected},
+				true))
 			_, err := s.Store.End(t.Context(), r.ID, run.Completed)
 			require.NoError(t, err)
 			s.Advance(t, s.Unit)

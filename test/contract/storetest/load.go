@@ -95,7 +95,8 @@ var loadCases = []storeCase{
 				"failed": s.settle(begunFailed(s.begin(r, "failed"), "x")),
 			}
 			want["begun"] = s.begin(r, "begun")
-			found, err := s.Store.Load(t.Context(), "r1", ports.Answer, "small", "edge", "large", "failed", "begun", "absent")
+			found, err := s.Store.Load(t.Context(), "r1", ports.Answer, "small", "edge", "large", "failed", "begun",
+				"absent")
 			require.NoError(t, err)
 			require.Len(t, found, len(want))
 			for id, rec := range want {
@@ -194,10 +195,15 @@ var corruptions = map[string]func(own, other string) []byte{
 	"another's record": func(_, other string) []byte { return []byte(other) },
 	"cut in the head":  func(own, _ string) []byte { return []byte(own[:strings.Index(own, `"schema"`)]) },
 	"cut in a body":    func(own, _ string) []byte { return []byte(own[:len(own)-3]) },
-	"another schema":   func(own, _ string) []byte { return []byte(strings.Replace(own, `"schema":1`, `"schema":9`, 1)) },
-	"another owner":    func(own, _ string) []byte { return []byte(strings.Replace(own, `"owner":"`, `"owner":"!`, 1)) },
+	"another schema": func(own, _ string) []byte {
+		return []byte(strings.Replace(own, `"schema":1`, `"schema":9`, 1))
+	},
+	"another owner": func(own, _ string) []byte {
+		return []byte(strings.Replace(own, `"owner":"`, `"owner":"!`, 1))
+	},
 	"another status": func(own, _ string) []byte {
-		return []byte(strings.NewReplacer(`"READY",     `, `"PROJECTING",`, `"PROJECTING",`, `"READY",     `).Replace(own))
+		return []byte(strings.NewReplacer(`"READY",     `, `"PROJECTING",`, `"PROJECTING",`,
+			`"READY",     `).Replace(own))
 	},
 	"lower case": func(own, _ string) []byte { return []byte(strings.ToLower(own)) },
 }

@@ -78,7 +78,8 @@ var lostCases = []storeCase{
 			require.Equal(t, invocation.Ready, s.settle(s.answered(rec)).Status)
 		}},
 	{Name: "Load/LostOrSettledUnderConcurrency", Scenarios: []string{"S14", "S16"},
-		Rule:     "When owner and loaders meet after the lease, the record ends in one way, and everybody is told the same.",
+		Rule: "When owner and loaders meet after the lease, the record ends in one way, and everybody is told " +
+			"the same.",
 		Promises: []string{"Invocations.Load#4", "Store#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)

@@ -30,7 +30,8 @@ func Machine(t *testing.T, subject Subject) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &machine{stage: stage{rt, subject.New(rt)}, model: newModel(), prefix: fresh()}
 		rt.Repeat(map[string]func(*rapid.T){
-			"Open": m.open, "End": m.end, "Begin": m.begin, "BeginAgain": m.beginAgain, "Settle": m.settle, "Load": m.load,
+			"Open": m.open, "End": m.end, "Begin": m.begin, "BeginAgain": m.beginAgain, "Settle": m.settle,
+			"Load":   m.load,
 			"Refuse": m.refuse, "Ended": m.ended, "Advance": m.advance, "": m.check,
 		})
 	})
@@ -191,7 +192,8 @@ func (m *machine) settle(t *rapid.T) {
 		if rapid.Bool().Draw(t, "ready") {
 			next = ready(t, rec, text(size), text(rapid.IntRange(2, 60).Draw(t, "agent")), evidence.None)
 		} else {
-			next = rec.FailedWithRaw(json.RawMessage(text(size)), fault.New(fault.ExecutionFailed), huge, record.EncodedLen)
+			next = rec.FailedWithRaw(json.RawMessage(text(size)), fault.New(fault.ExecutionFailed), huge,
+				record.EncodedLen)
 		}
 		m.nexts = append(m.nexts, next)
 	}

@@ -98,9 +98,11 @@ var brokenStores = map[string]struct {
 	"settle revives": {func(r *reference) ports.Store { return settleRevives{r} },
 		"Settle/GoneIsNotBroughtBack"},
 	"settle races": {func(r *reference) ports.Store { return settleRaces{r} },
-		"Budget/AnswerBytesAreExactUnderConcurrency Load/LostOrSettledUnderConcurrency Settle/OneWriterWinsUnderConcurrency"},
+		"Budget/AnswerBytesAreExactUnderConcurrency Load/LostOrSettledUnderConcurrency " +
+			"Settle/OneWriterWinsUnderConcurrency"},
 	"begin races": {func(r *reference) ports.Store { return beginRaces{r} },
-		"Begin/OneIDRunsOnceUnderConcurrency Budget/CallsAreExactUnderConcurrency Budget/ToolCallsAreExactUnderConcurrency"},
+		"Begin/OneIDRunsOnceUnderConcurrency Budget/CallsAreExactUnderConcurrency " +
+			"Budget/ToolCallsAreExactUnderConcurrency"},
 	"duplicates spend": {func(r *reference) ports.Store { return duplicatesSpend{r} },
 		"Begin/OneIDRunsOnceUnderConcurrency Begin/RefusesDuplicates Begin/UnknownOutcomeIsClosedOff"},
 	"owners duplicate": {func(r *reference) ports.Store { return ownersDuplicate{r} },
@@ -114,7 +116,8 @@ var brokenStores = map[string]struct {
 	"refuses in haste": {func(r *reference) ports.Store { return refusesInHaste{r} },
 		"Begin/FirstThatHolds"},
 	"loses too soon": {func(r *reference) ports.Store { return losesTooSoon{r} },
-		"Begin/CreatesTheProjectingRecord Load/AnswerHoldsTheAgentResultOnly Load/LeavesLeasedExecutions Load/ManyAtOnce " +
+		"Begin/CreatesTheProjectingRecord Load/AnswerHoldsTheAgentResultOnly Load/LeavesLeasedExecutions " +
+			"Load/ManyAtOnce " +
 			"Load/ReadsWhatALaterVersionWrote Settle/ReadersSeeWholeRecords"},
 	"never lost": {func(r *reference) ports.Store { return neverLost{r} },
 		"Load/LostOrSettledUnderConcurrency Load/SettlesLostExecutions Settle/TakesOverWhatALaterVersionBegan"},
@@ -147,7 +150,8 @@ var brokenStores = map[string]struct {
 	"forgets for the slow": {func(r *reference) ports.Store { return forgetsForTheSlow{r} },
 		"Watch/SlowWatchersAreTold"},
 	"charges twice": {func(r *reference) ports.Store { return chargesTwice{r} },
-		"Settle/ChargesItsBytesOnce Settle/ReadyAfterTheDeadline Settle/ReadyAfterTheEnd Settle/RepeatedAfterALostAnswer " +
+		"Settle/ChargesItsBytesOnce Settle/ReadyAfterTheDeadline Settle/ReadyAfterTheEnd " +
+			"Settle/RepeatedAfterALostAnswer " +
 			"Settle/SameSettlementUnderConcurrency"},
 	"keeps too much raw": {func(r *reference) ports.Store { return keepsTooMuchRaw{r} },
 		"Budget/AnswerBytesAreExact Budget/RawOfFailuresIsCharged"},

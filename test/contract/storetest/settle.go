@@ -143,7 +143,8 @@ var settleCases = []storeCase{
 			}
 		}},
 	{Name: "Settle/UnknownCalls", Scenarios: []string{"S19"},
-		Rule:     "A call that never began, in a known or an unknown run, is INVOCATION_NOT_FOUND and nothing is written.",
+		Rule: "A call that never began, in a known or an unknown run, is INVOCATION_NOT_FOUND and nothing is " +
+			"written.",
 		Promises: []string{"Invocations.Settle#4"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -162,7 +163,8 @@ var settleCases = []storeCase{
 			s := on(t, subject)
 			rec := s.begin(s.open("r1"), "call_1")
 			next := s.answered(rec)
-			next.StartedAt, next.LeaseUntil, next.CompletedAt = time.Time{}, rec.StartedAt.Add(-long), rec.StartedAt.Add(-long)
+			next.StartedAt, next.LeaseUntil, next.CompletedAt = time.Time{}, rec.StartedAt.Add(-long),
+				rec.StartedAt.Add(-long)
 			got := s.settle(next)
 			require.Equal(t, rec.StartedAt, got.StartedAt)
 			require.Equal(t, rec.LeaseUntil, got.LeaseUntil)

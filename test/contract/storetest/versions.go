@@ -23,7 +23,8 @@ var versionCases = []storeCase{
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
 			r := s.open(run.ID(strings.Repeat("r", run.MaxID)))
-			failure := fault.Because(fault.DataSourceUnavailable, strings.Repeat("\x00", 100), strings.Repeat("\x01", 2000))
+			failure := fault.Because(fault.DataSourceUnavailable, strings.Repeat("\x00", 100),
+				strings.Repeat("\x01", 2000))
 			for _, later := range []int{1 << 10, 64 << 10} {
 				want := map[string]invocation.Record{}
 				for name, next := range map[string]func(invocation.Record) invocation.Record{

@@ -103,7 +103,8 @@ func (s stage) told(w *watching, ids ...run.ID) {
 
 var watchCases = []storeCase{
 	{Name: "Watch/TellsEveryWatcher", Scenarios: []string{"S06"},
-		Rule:     "subscribed is called at the start, and every watcher in every process is told of every end from then on.",
+		Rule: "subscribed is called at the start, and every watcher in every process is told of every end from " +
+			"then on.",
 		Promises: []string{"Cancellations.Watch#1", "Cancellations.Watch#2", "Runs.End#3"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
@@ -196,11 +197,13 @@ var watchCases = []storeCase{
 			_, err := s.Store.End(t.Context(), "late_ended", run.Completed)
 			require.NoError(t, err)
 			s.Advance(t, s.Unit)
-			over, err := s.Other.Ended(t.Context(), "live", "late", "late_ended", "cancelled", "completed", "ghost", "late")
+			over, err := s.Other.Ended(t.Context(), "live", "late", "late_ended", "cancelled", "completed", "ghost",
+				"late")
 			require.NoError(t, err)
 			require.Equal(t, map[run.ID]fault.Code{
 				"late": fault.RunDeadlineExceeded, "late_ended": fault.ExecutionCancelled,
-				"cancelled": fault.ExecutionCancelled, "completed": fault.ExecutionCancelled, "ghost": fault.ExecutionCancelled,
+				"cancelled": fault.ExecutionCancelled, "completed": fault.ExecutionCancelled,
+				"ghost": fault.ExecutionCancelled,
 			}, over)
 			over, err = s.Other.Ended(t.Context())
 			require.NoError(t, err)

@@ -82,7 +82,8 @@ func TestProjector(t *testing.T) {
 	answer := func(asked string, sensitive bool) func(...string) json.RawMessage {
 		return func(texts ...string) json.RawMessage {
 			w, _ := rowset.NewWriter(1<<20, rowset.Head{
-				Asked: &rowset.Asked{Statement: asked}, Columns: []rowset.Column{{Name: "version", Sensitive: sensitive}},
+				Asked:   &rowset.Asked{Statement: asked},
+				Columns: []rowset.Column{{Name: "version", Sensitive: sensitive}},
 			})
 			for _, text := range texts {
 				row, _ := json.Marshal([]string{text})

@@ -51,7 +51,8 @@ type Tool struct{ sources map[string]*Source }
 // Describe returns the tool's description.
 func (t Tool) Describe() tool.Description {
 	return tool.Description{
-		Name: "deploy_history", Title: "Deploy history", Text: "List the deploys of a service, newest first.", ReadOnly: true,
+		Name: "deploy_history", Title: "Deploy history", Text: "List the deploys of a service, newest first.",
+		ReadOnly:     true,
 		InputSchema:  json.RawMessage(`{"type":"object","additionalProperties":false,"required":["data_source","service"],"properties":{"data_source":{"type":"string"},"service":{"type":"string"}}}`),
 		OutputSchema: json.RawMessage(`{"type":"object","required":["columns","rows","returned","truncated"]}`),
 		DataSources:  slices.Sorted(maps.Keys(t.sources)),
@@ -67,7 +68,8 @@ type request struct {
 func (t Tool) Prepare(raw json.RawMessage, scope tool.Scope) (tool.Plan, error) {
 	var r request
 	if err := jsonv2.Unmarshal(raw, &r, jsonv2.RejectUnknownMembers(true)); err != nil || r.Service == "" {
-		return tool.Plan{}, fault.Because(fault.RequestInvalid, "MEMBERS", "deploy_history takes data_source and service")
+		return tool.Plan{}, fault.Because(fault.RequestInvalid, "MEMBERS",
+			"deploy_history takes data_source and service")
 	}
 	if t.sources[r.DataSource] == nil || scope.Check(r.DataSource) != nil {
 		return tool.Plan{}, fault.New(fault.DataSourceUnknown)
@@ -90,7 +92,8 @@ func (t Tool) Execute(ctx context.Context, plan tool.Plan, limit limits.RawBytes
 
 func (t Tool) fetch(ctx context.Context, r request, limit limits.RawBytes) (json.RawMessage, error) {
 	source := t.sources[r.DataSource]
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, source.URL+"/deploys?service="+url.QueryEscape(r.Service), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		source.URL+"/deploys?service="+url.QueryEscape(r.Service), nil)
 	if err != nil {
 		return nil, fault.New(fault.Internal)
 	}
@@ -103,7 +106,8 @@ func (t Tool) fetch(ctx context.Context, r request, limit limits.RawBytes) (json
 	if response.StatusCode != http.StatusOK {
 		return nil, fault.New(fault.ExecutionFailed)
 	}
-	return rowSet(&rowset.Asked{DataSource: r.DataSource, Statement: "deploys of " + r.Service}, json.NewDecoder(response.Body), limit)
+	return rowSet(&rowset.Asked{DataSource: r.DataSource, Statement: "deploys of " + r.Service},
+		json.NewDecoder(response.Body), limit)
 }
 
 // rowSet makes a row set of a JSON array of deploys while it streams.

@@ -51,7 +51,8 @@ func TestOutputFindsTheAddressInItsLine(t *testing.T) {
 	for name, size := range map[string]int{"bytes": 1, "pieces": 7, "whole": len(text)} {
 		t.Run(name, func(t *testing.T) {
 			o := NewOutput(Address)
-			_, err := io.CopyBuffer(struct{ io.Writer }{o}, struct{ io.Reader }{strings.NewReader(text)}, make([]byte, size))
+			_, err := io.CopyBuffer(struct{ io.Writer }{o}, struct{ io.Reader }{strings.NewReader(text)},
+				make([]byte, size))
 			require.NoError(t, err)
 			address, err := o.Await(t.Context(), "it", nil)
 			require.NoError(t, err)
