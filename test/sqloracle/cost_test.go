@@ -80,6 +80,28 @@ var expensive = map[string]func(n int) string{
 		return "SELECT " + nest("LOWER(UPPER(", "CONCAT(id,'"+strings.Repeat("ü", 20_000)+"')", "))", n) +
 			" FROM customers WHERE id = 1"
 	},
+	"SUBSTRING_INDEX that searches": func(n int) string {
+		return "SELECT SUBSTRING_INDEX(CONCAT(id,'" + strings.Repeat("a", n) + "'),'" + strings.Repeat("a", n/2) + "b',1) FROM customers WHERE id = 1"
+	},
+	"LOCATE that searches": func(n int) string {
+		return "SELECT LOCATE('" + strings.Repeat("a", n/2) + "b',CONCAT(id,'" + strings.Repeat("a", n) + "')) FROM customers WHERE id = 1"
+	},
+	"FIND_IN_SET": func(n int) string {
+		return "SELECT FIND_IN_SET('" + strings.Repeat("a", n/2) + "',CONCAT(id,'" + strings.Repeat(",", n) + "')) FROM customers WHERE id = 1"
+	},
+	"JSON_CONTAINS of numbers": func(n int) string {
+		return "SELECT JSON_CONTAINS(CONCAT('[1','" + strings.Repeat(",4", n) + "',']'),'[" + strings.Repeat("2,", n/2) + "3]') FROM customers WHERE id = 1"
+	},
+	"JSON_CONTAINS of nested arrays": func(n int) string {
+		return "SELECT JSON_CONTAINS('" + strings.Repeat("[", 30) + strings.Repeat("[[1]],", n) + "2" + strings.Repeat("]", 30) + "','[[[3]]]') FROM customers WHERE id = 1"
+	},
+	"JSON_EXTRACT of many paths": func(n int) string {
+		return "SELECT " + nest("JSON_EXTRACT(", "'["+strings.Repeat("1,", 2000)+"2]'", ",'$[*]','$','$','$','$')", n) + " FROM customers WHERE id = 1"
+	},
+	"nested HEX": func(n int) string { return "SELECT " + nest("HEX(", "name", ")", n) + " FROM customers WHERE id = 1" },
+	"GROUP_CONCAT and LIKE": func(n int) string {
+		return "SELECT GROUP_CONCAT(id, '" + strings.Repeat("a", 2000) + "') AS v FROM customers HAVING v LIKE '%" + strings.Repeat("a", n) + "b'"
+	},
 	"CONCAT of aliases": func(n int) string {
 		return "SELECT '" + strings.Repeat("a", 20_000) + "' AS v FROM customers WHERE id = 1 HAVING CONCAT(v" +
 			strings.Repeat(",v", n) + ") = 'b'"

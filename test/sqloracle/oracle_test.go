@@ -70,7 +70,7 @@ func (o *oracle) try(t *testing.T, text string, raw []json.RawMessage, args []an
 		return f
 	}
 	var want, got []string
-	want, f.original = rows(t.Context(), o.pared, text, args)
+	want, f.original = rows(t.Context(), o.pared, withoutArrows(text), args)
 	got, f.executed = rows(t.Context(), o.least, plan.SQL, plan.Args)
 	f.rows = len(got)
 	if n := number(f.executed); n == errAccessDenied || n == errColumnDenied || n == errRoutineDenied {
@@ -169,7 +169,7 @@ func arguments(t *testing.T, raw []json.RawMessage) []any {
 func TestOracleS33S40(t *testing.T) {
 	o := newOracle(t)
 	o.provesDenials(t)
-	for _, name := range []string{"handed.jsonl", "handed-2.jsonl", "cases.jsonl", "oncall.jsonl"} {
+	for _, name := range []string{"handed.jsonl", "handed-2.jsonl", "cases.jsonl", "oncall.jsonl", "catalogue.jsonl"} {
 		t.Run(name, func(t *testing.T) { o.file(t, name) })
 	}
 	o.byteOrder(t)
@@ -206,6 +206,9 @@ func (o *oracle) file(t *testing.T, name string) {
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &e))
 		how := unordered
 		// Which rows are left is the server's choice, not so in what is printed; H0481 orders by a constant.
+		if unorderedConcat.MatchString(e.SQL) {
+			how = counted // in which order is the server's choice
+		}
 		if limited.MatchString(e.SQL) && (!strings.Contains(e.SQL, "ORDER BY") || e.ID == "H0481") {
 			how = counted
 		}
@@ -226,6 +229,14 @@ func (o *oracle) file(t *testing.T, name string) {
 	require.NoError(t, lines.Err())
 	t.Logf("%d statements accepted and run", accepted)
 }
+
+// withoutArrows writes -> and ->>, which MariaDB does not have, as the functions that they stand for on MySQL.
+func withoutArrows(text string) string {
+	text = regexp.MustCompile("([A-Za-z_.`]+)\\s*->>\\s*('[^']*')").ReplaceAllString(text, "JSON_UNQUOTE(JSON_EXTRACT($1, $2))")
+	return regexp.MustCompile("([A-Za-z_.`]+)\\s*->\\s*('[^']*')").ReplaceAllString(text, "JSON_EXTRACT($1, $2)")
+}
+
+var unorderedConcat = regexp.MustCompile(`GROUP_CONCAT\([^)]*\)`)
 
 var limited = regexp.MustCompile(`\b(?:LIMIT|FETCH)\b`)
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -168,13 +169,15 @@ func rowText(values []any) string {
 	return fraction.ReplaceAllStringFunc(b.String(), func(s string) string { return trimFraction(s) })
 }
 
-// fraction is of a second. FROM_UNIXTIME of a DECIMAL shows as many digits as its type has; the guard rounds to six.
+// fraction is of a second. FROM_UNIXTIME of a DECIMAL shows as many digits as its type has; the guard cuts to six.
 var fraction = regexp.MustCompile(`\d\d:\d\d:\d\d\.\d+`)
 
+// trimFraction rounds to what a double of a time in seconds keeps, too.
 func trimFraction(s string) string {
 	whole, digits, _ := strings.Cut(s, ".")
-	if digits = strings.TrimRight(digits, "0"); digits == "" {
-		return whole
+	f, err := strconv.ParseFloat("0."+digits, 64)
+	if err != nil {
+		return s
 	}
-	return whole + "." + digits
+	return whole + strings.TrimRight(strings.TrimRight(strings.TrimPrefix(strconv.FormatFloat(f, 'f', 3, 64), "0"), "0"), ".")
 }

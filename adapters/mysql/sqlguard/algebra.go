@@ -1,5 +1,7 @@
 package sqlguard
 
+import "slices"
+
 // The algebra: every construct that a prepared statement can be made of. What the translator has no node for cannot be printed.
 
 // statement is one SELECT over the allowlist.
@@ -10,6 +12,7 @@ type statement struct {
 	from      relation
 	where     expr // or nil
 	group     []expr
+	rollup    bool // WITH ROLLUP
 	having    expr // or nil
 	order     []orderItem
 	limit     uint64 // always printed
@@ -159,10 +162,17 @@ type (
 		a, b expr
 	}
 	// unixTime is FROM_UNIXTIME(x). The server announces more digits of the second's fraction than it has for an x that
-	// is a text or a double, and the driver takes that for a broken connection. Rounded to 6 digits, an integer stays one.
+	// is a text or a double, and the driver takes that for a broken connection. Cut to 6 digits, an integer stays one.
 	unixTime struct {
-		x       expr
-		rounded bool
+		x   expr
+		cut bool
+	}
+	// typedLiteral is DATE '…', TIME '…' or TIMESTAMP '…'.
+	typedLiteral struct{ kind, text string }
+	extract      struct {
+		fn   *function
+		unit string
+		x    expr
 	}
 	cast struct {
 		fn       *function
@@ -174,6 +184,9 @@ type (
 		distinct bool
 		star     bool
 		args     []expr
+		// Of GROUP_CONCAT only.
+		order     []orderItem
+		separator string
 	}
 )
 
@@ -197,7 +210,16 @@ func (x *dateArith) children() []expr  { return []expr{x.x, x.n} }
 func (x *unitCall) children() []expr   { return []expr{x.a, x.b} }
 func (x *unixTime) children() []expr   { return []expr{x.x} }
 func (x *cast) children() []expr       { return []expr{x.x} }
-func (x *aggregate) children() []expr  { return x.args }
+func (*typedLiteral) children() []expr { return nil }
+func (x *extract) children() []expr    { return []expr{x.x} }
+
+func (x *aggregate) children() []expr {
+	list := slices.Clone(x.args)
+	for _, o := range x.order {
+		list = append(list, o.expr)
+	}
+	return list
+}
 
 func (x *caseExpr) children() []expr {
 	list := make([]expr, 0, 2+2*len(x.whens))

@@ -42,7 +42,7 @@ func TestS12_S39_AskedIsWhatRanInTheAgentsNames(t *testing.T) {
 // TestAskedIsTheSameStatement: what is shown of any statement is a statement that the guard accepts
 // and prints as the same text. So it has no name but the agent's aliases and those of the allowlist.
 func TestAskedIsTheSameStatement(t *testing.T) {
-	g := shop(t)
+	g := open(t)
 	statements := 0
 	entries := slices.Concat(corpus(t), readEntries(t, "testdata/cases.jsonl"), readEntries(t, "testdata/oncall.jsonl"))
 	for _, e := range entries {

@@ -1,17 +1,22 @@
 package sqlguard
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/charset"
-	"github.com/pingcap/tidb/pkg/parser/mysql"
 	driver "github.com/pingcap/tidb/pkg/parser/test_driver"
 )
 
 // call translates a function call. The parser also makes calls of operators and typed literals; those have a shape or a name of their own.
 func (t *translator) call(n *ast.FuncCallExpr) expr {
+	switch n.FnName.L {
+	case ast.DateLiteral:
+		return t.typedLiteral("DATE", n)
+	case ast.TimeLiteral:
+		return t.typedLiteral("TIME", n)
+	case ast.TimestampLiteral:
+		return t.typedLiteral("TIMESTAMP", n)
+	}
 	f := t.function(n)
 	if f == nil {
 		t.values(n.Args)
@@ -26,6 +31,14 @@ func (t *translator) call(n *ast.FuncCallExpr) expr {
 		return t.trim(f, n)
 	case shapeClock:
 		return t.clock(f, n)
+	case shapeExtract:
+		return t.extract(f, n)
+	case shapeJSON:
+		if !t.arity(f, len(n.Args)) {
+			t.values(n.Args)
+			return nullLiteral{}
+		}
+		return t.json(f, n)
 	case shapeUnixTime:
 		if len(n.Args) == 1 {
 			return t.unixTime(n.Args[0])
@@ -127,18 +140,18 @@ func (t *translator) values(nodes []ast.ExprNode) {
 	}
 }
 
-// unixTime rounds what is not a plain number.
+// unixTime cuts what is not a plain number.
 func (t *translator) unixTime(n ast.ExprNode) expr {
-	inner := rounded(n)
+	inner := beforeCut(n)
 	x := t.expr(inner)
 	number, plain := x.(numberLiteral)
 	return &unixTime{x, inner != n || !plain || strings.ContainsAny(string(number), "eExXbB'")}
 }
 
-// rounded returns x of ROUND(x, 6), as a printed FROM_UNIXTIME has it, and any other expression as it is.
-func rounded(n ast.ExprNode) ast.ExprNode {
+// beforeCut returns x of TRUNCATE(x, 6), as a printed FROM_UNIXTIME has it, and any other expression as it is.
+func beforeCut(n ast.ExprNode) ast.ExprNode {
 	f, ok := n.(*ast.FuncCallExpr)
-	if !ok || f.Schema.O != "" || len(f.Args) != 2 || !sameName(f.FnName.O, "round") {
+	if !ok || f.Schema.O != "" || len(f.Args) != 2 || !sameName(f.FnName.O, "truncate") {
 		return n
 	}
 	if v, ok := f.Args[1].(*driver.ValueExpr); ok && v.Kind() == driver.KindInt64 && v.GetInt64() == 6 {
@@ -185,6 +198,59 @@ func (t *translator) unitFirst(f *function, n *ast.FuncCallExpr) expr {
 	return &unitCall{f, unit.Unit.String(), t.expr(n.Args[1]), t.expr(n.Args[2])}
 }
 
+func (t *translator) typedLiteral(kind string, n *ast.FuncCallExpr) expr {
+	if t.guard.functions[typedLiterals] == nil {
+		t.rep.add(rankFunction, "%s '…' is not allowed: write the time as a text, or CAST('…' AS %s)", kind,
+			map[string]string{"DATE": "DATE", "TIME": "TIME", "TIMESTAMP": "DATETIME"}[kind])
+		return nullLiteral{}
+	}
+	if len(n.Args) == 1 {
+		if v, ok := n.Args[0].(*driver.ValueExpr); ok && v.Kind() == driver.KindString {
+			return &typedLiteral{kind, v.GetString()}
+		}
+	}
+	t.rep.add(rankFunction, "write %s '2024-01-31'", kind)
+	return nullLiteral{}
+}
+
+func (t *translator) extract(f *function, n *ast.FuncCallExpr) expr {
+	if len(n.Args) == 2 {
+		if unit, ok := n.Args[0].(*ast.TimeUnitExpr); ok && unit.Unit.String() != "" {
+			return &extract{f, unit.Unit.String(), t.expr(n.Args[1])}
+		}
+	}
+	t.rep.add(rankFunction, "write EXTRACT(HOUR FROM x)")
+	t.values(n.Args)
+	return nullLiteral{}
+}
+
+// json translates a call with paths. A path is a constant, and has no **, which may take each part of a document as
+// often as it is deep.
+func (t *translator) json(f *function, n *ast.FuncCallExpr) expr {
+	c := &call{f, t.exprs(n.Args)}
+	paths := c.args[1:]
+	if f.name == "JSON_CONTAINS" {
+		paths = c.args[2:]
+	}
+	for _, path := range paths {
+		text, known := "", false
+		switch x := path.(type) {
+		case stringLiteral:
+			text, known = string(x), true
+		case marker:
+			if t.printed != nil || x.param >= len(t.params) {
+				continue
+			}
+			text, known = t.params[x.param].value.(string)
+		}
+		if !known || !strings.HasPrefix(strings.TrimSpace(text), "$") || strings.Contains(text, "**") {
+			t.rep.add(rankFunction, "a path of %s is a text or a parameter such as '$.items[0].sku', without **", f.name)
+			break
+		}
+	}
+	return c
+}
+
 func (t *translator) trim(f *function, n *ast.FuncCallExpr) expr {
 	side := "BOTH"
 	switch len(n.Args) {
@@ -221,125 +287,4 @@ func (t *translator) clock(f *function, n *ast.FuncCallExpr) expr {
 	t.rep.add(rankFunction, "%s takes no argument, or a precision from 0 to 6 where it has one", f.name)
 	t.values(n.Args)
 	return nullLiteral{}
-}
-
-const castTypes = "the type of a CAST may be SIGNED, UNSIGNED, DECIMAL(p,s), CHAR(n), DATE, DATETIME(n), TIME(n) or DOUBLE"
-
-func (t *translator) cast(n *ast.FuncCastExpr) expr {
-	x := t.expr(n.Expr)
-	var f *function
-	switch n.FunctionType {
-	case ast.CastFunction:
-		f = t.guard.functions["CAST"]
-	case ast.CastConvertFunction:
-		f = t.guard.functions["CONVERT"]
-	default:
-		t.rep.add(rankNode, "BINARY is refused: leave it out")
-		return nullLiteral{}
-	}
-	if f == nil {
-		t.rep.add(rankFunction, "CAST and CONVERT are not both allowed; allowed are %s", t.guard.functionList())
-		return nullLiteral{}
-	}
-	name := castType(n)
-	if name == "" {
-		t.rep.add(rankNode, castTypes)
-		return nullLiteral{}
-	}
-	return &cast{f, x, name}
-}
-
-// castType spells the type of a cast, or nothing if it is none of those allowed.
-func castType(n *ast.FuncCastExpr) string {
-	tp := n.Tp
-	if tp == nil || tp.IsArray() || n.ExplicitCharSet {
-		return ""
-	}
-	length, digits := tp.GetFlen(), tp.GetDecimal()
-	switch tp.GetType() {
-	case mysql.TypeLonglong:
-		if tp.GetFlag()&mysql.UnsignedFlag != 0 {
-			return "UNSIGNED"
-		}
-		return "SIGNED"
-	case mysql.TypeNewDecimal:
-		if length < 0 || length > 65 || digits < 0 || digits > min(length, 38) {
-			return ""
-		}
-		return "DECIMAL(" + strconv.Itoa(length) + "," + strconv.Itoa(digits) + ")"
-	case mysql.TypeVarString:
-		switch {
-		case tp.GetCharset() == charset.CharsetBin || tp.GetFlag()&mysql.BinaryFlag != 0 || length > 1<<16:
-			return ""
-		case length < 0:
-			return "CHAR"
-		}
-		return "CHAR(" + strconv.Itoa(length) + ")"
-	case mysql.TypeDate:
-		return "DATE"
-	case mysql.TypeDatetime:
-		return withPrecision("DATETIME", digits)
-	case mysql.TypeDuration:
-		return withPrecision("TIME", digits)
-	case mysql.TypeDouble:
-		return "DOUBLE"
-	}
-	return ""
-}
-
-func withPrecision(name string, digits int) string {
-	switch {
-	case digits < 0 || digits > 6:
-		return ""
-	case digits == 0:
-		return name
-	}
-	return name + "(" + strconv.Itoa(digits) + ")"
-}
-
-func (t *translator) aggregate(n *ast.AggregateFuncExpr) expr {
-	t.named = true
-	upper := upperASCII(n.F)
-	f := t.guard.functions[upper]
-	t.misplaced(upper)
-	t.aggregates++
-	defer func() { t.aggregates-- }()
-	if f == nil || f.shape != shapeAggregate || n.Order != nil {
-		if t.rep.stronger(rankFunction) {
-			t.rep.add(rankFunction, "%s is not allowed; allowed are %s", show(upper), t.guard.functionList())
-		}
-		t.values(n.Args)
-		return nullLiteral{}
-	}
-	a := &aggregate{fn: f, distinct: n.Distinct}
-	switch {
-	case f.name == "COUNT" && !n.Distinct && isCountStar(n):
-		a.star = true
-	case len(n.Args) < f.min || len(n.Args) > f.max || !n.Distinct && len(n.Args) != 1:
-		t.wrongShape(f)
-	default:
-		a.args = t.exprs(n.Args)
-	}
-	return a
-}
-
-// misplaced refuses an aggregate where none can be.
-func (t *translator) misplaced(name string) {
-	switch {
-	case t.aggregates > 0:
-		t.rep.add(rankNotGrouped, "an aggregate inside an aggregate is refused: take one of the two away, or send two queries")
-	case t.clause == inWhere, t.clause == inOn:
-		t.rep.add(rankNotGrouped, "%s cannot be used in WHERE or ON: move the condition to HAVING", show(name))
-	case t.clause == inGroup:
-		t.rep.add(rankNotGrouped, "%s cannot be grouped by: group by a column", show(name))
-	}
-}
-
-// isCountStar tells COUNT(*), for which the parser makes up a 1 that is nowhere in the text, from COUNT(1).
-func isCountStar(n *ast.AggregateFuncExpr) bool {
-	if len(n.Args) != 1 {
-		return false
-	}
-	v, ok := n.Args[0].(*driver.ValueExpr)
-	return ok && v.Kind() == driver.KindInt64 && v.GetInt64() == 1 && v.OriginTextPosition() == 0
 }

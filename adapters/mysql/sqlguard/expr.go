@@ -265,10 +265,25 @@ func (t *translator) binary(n *ast.BinaryOperationExpr) expr {
 		op = "DIV"
 	case opcode.Mod:
 		op = "%"
+	case opcode.And:
+		op = t.bitOperator("&")
+	case opcode.Or:
+		op = t.bitOperator("|")
+	case opcode.LeftShift:
+		op = t.bitOperator("<<")
+	case opcode.RightShift:
+		op = t.bitOperator(">>")
 	default:
-		t.rep.add(rankNode, "the operator %s is refused", n.Op.String())
+		t.rep.add(rankNode, "the operator ^ is refused")
 	}
 	return &binary{op, t.operand(n.L), t.operand(n.R)}
+}
+
+func (t *translator) bitOperator(op string) string {
+	if t.guard.functions[bitOperators] == nil {
+		t.rep.add(rankNode, "the operator %s is refused: to test a bit, write x DIV 4 %% 2 = 1", op)
+	}
+	return op
 }
 
 func isComparison(op string) bool {

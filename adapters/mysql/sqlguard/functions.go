@@ -17,7 +17,10 @@ const (
 	shapeCast                   // CAST(x AS type), CONVERT(x, type)
 	shapeMod                    // MOD(a, b), which the parser reads as a % b
 	shapeUnixTime               // FROM_UNIXTIME(x[, format])
+	shapeExtract                // EXTRACT(unit FROM x)
+	shapeJSON                   // name(document, …, path): the path is a constant
 	shapeAggregate
+	shapeSyntax // no call: operators, literals and clauses that a policy can allow by name
 )
 
 // function is one function that a policy can allow. The server reads some names as keywords: those are functions only when
@@ -28,11 +31,19 @@ type function struct {
 	min, max int
 	keyword  bool // `name`(…) is a stored function
 	tight    bool // name (…) is a stored function
-	standard bool // part of DefaultFunctions
+	standard bool // part of DefaultFunctions: all that are safe anywhere, which today are all
 	size     sizing
 }
 
 const unlimited = maxListItems
+
+// What a policy can allow that is no function.
+const (
+	bitOperators  = "BIT_OPERATORS"  // & | << >>
+	typedLiterals = "TYPED_LITERALS" // DATE '…', TIME '…', TIMESTAMP '…'
+	joinUsing     = "JOIN_USING"
+	withRollup    = "WITH_ROLLUP"
+)
 
 // catalogue lists every function a policy can name, with its argument shape.
 func catalogue() map[string]*function {
@@ -58,16 +69,30 @@ func catalogue() map[string]*function {
 		{name: "COUNT", shape: shapeAggregate, min: 1, max: unlimited, standard: true}, {name: "SUM", shape: shapeAggregate, min: 1, max: 1, standard: true},
 		{name: "AVG", shape: shapeAggregate, min: 1, max: 1, standard: true}, {name: "MIN", shape: shapeAggregate, min: 1, max: 1, standard: true},
 		{name: "MAX", shape: shapeAggregate, min: 1, max: 1, standard: true},
-		extra("SUBSTR", 2, 3, true), extra("MID", 3, 3, true), extra("LCASE", 1, 1, false), extra("UCASE", 1, 1, false),
-		extra("CHARACTER_LENGTH", 1, 1, false), extra("REVERSE", 1, 1, true), extra("INSTR", 2, 2, false), extra("LOCATE", 2, 3, false),
-		extra("FIELD", 2, unlimited, false), extra("SUBSTRING_INDEX", 3, 3, false), extra("STRCMP", 2, 2, false),
-		extra("SIGN", 1, 1, false), extra("SQRT", 1, 1, false), extra("POW", 2, 2, false), extra("POWER", 2, 2, false), extra("TRUNCATE", 2, 2, true),
-		extra("LN", 1, 1, false), extra("LOG2", 1, 1, false), extra("LOG10", 1, 1, false), extra("EXP", 1, 1, false),
-		extra("SECOND", 1, 1, true), extra("QUARTER", 1, 1, true), extra("WEEK", 1, 2, true), extra("WEEKDAY", 1, 1, false), extra("WEEKOFYEAR", 1, 1, false),
-		extra("YEARWEEK", 1, 2, false), extra("DAYOFMONTH", 1, 1, false), extra("DAYOFWEEK", 1, 1, false), extra("DAYOFYEAR", 1, 1, false),
-		extra("DAYNAME", 1, 1, false), extra("MONTHNAME", 1, 1, false), extra("LAST_DAY", 1, 1, false), extra("TO_DAYS", 1, 1, false),
-		extra("TIMEDIFF", 2, 2, false), extra("TIME_TO_SEC", 1, 1, false), extra("SEC_TO_TIME", 1, 1, false), extra("STR_TO_DATE", 2, 2, false),
-		{name: "TIMESTAMPADD", shape: shapeUnitFirst, min: 3, max: 3, keyword: true},
+		tight("SUBSTR", 2, 3), tight("MID", 3, 3), plain("LCASE", 1, 1), plain("UCASE", 1, 1),
+		plain("CHARACTER_LENGTH", 1, 1), keyword("REVERSE", 1, 1), plain("INSTR", 2, 2), plain("LOCATE", 2, 3),
+		plain("FIELD", 2, unlimited), plain("FIND_IN_SET", 2, 2), plain("SUBSTRING_INDEX", 3, 3), plain("STRCMP", 2, 2), plain("ISNULL", 1, 1),
+		plain("HEX", 1, 1), plain("UNHEX", 1, 1),
+		plain("SIGN", 1, 1), plain("SQRT", 1, 1), plain("POW", 2, 2), plain("POWER", 2, 2), keyword("TRUNCATE", 2, 2),
+		plain("LN", 1, 1), plain("LOG2", 1, 1), plain("LOG10", 1, 1), plain("EXP", 1, 1),
+		keyword("SECOND", 1, 1), keyword("QUARTER", 1, 1), keyword("WEEK", 1, 2), plain("WEEKDAY", 1, 1), plain("WEEKOFYEAR", 1, 1),
+		plain("YEARWEEK", 1, 2), plain("DAYOFMONTH", 1, 1), plain("DAYOFWEEK", 1, 1), plain("DAYOFYEAR", 1, 1),
+		plain("DAYNAME", 1, 1), plain("MONTHNAME", 1, 1), plain("LAST_DAY", 1, 1), plain("TO_DAYS", 1, 1),
+		plain("TIMEDIFF", 2, 2), plain("TIME_TO_SEC", 1, 1), plain("SEC_TO_TIME", 1, 1), plain("STR_TO_DATE", 2, 2),
+		keyword("TIME", 1, 1), keyword("TIMESTAMP", 1, 2), plain("CONVERT_TZ", 3, 3),
+		{name: "UTC_TIMESTAMP", shape: shapeClock, max: 1, keyword: true, standard: true}, {name: "UTC_DATE", shape: shapeClock, keyword: true, standard: true},
+		{name: "EXTRACT", shape: shapeExtract, keyword: true, tight: true, standard: true},
+		{name: "TIMESTAMPADD", shape: shapeUnitFirst, min: 3, max: 3, keyword: true, standard: true},
+		{name: "JSON_EXTRACT", shape: shapeJSON, min: 2, max: 8, standard: true}, {name: "JSON_VALUE", shape: shapeJSON, min: 2, max: 2, standard: true},
+		{name: "JSON_LENGTH", shape: shapeJSON, min: 1, max: 2, standard: true}, {name: "JSON_CONTAINS", shape: shapeJSON, min: 2, max: 3, standard: true},
+		plain("JSON_UNQUOTE", 1, 1),
+		{name: "STDDEV_POP", shape: shapeAggregate, min: 1, max: 1, standard: true}, {name: "STDDEV_SAMP", shape: shapeAggregate, min: 1, max: 1, standard: true},
+		{name: "VAR_POP", shape: shapeAggregate, min: 1, max: 1, standard: true}, {name: "VAR_SAMP", shape: shapeAggregate, min: 1, max: 1, standard: true},
+		{name: "STDDEV", shape: shapeAggregate, min: 1, max: 1, standard: true}, {name: "STD", shape: shapeAggregate, min: 1, max: 1, standard: true},
+		{name: "VARIANCE", shape: shapeAggregate, min: 1, max: 1, standard: true},
+		{name: "GROUP_CONCAT", shape: shapeAggregate, min: 1, max: unlimited, standard: true},
+		{name: bitOperators, shape: shapeSyntax, standard: true}, {name: typedLiterals, shape: shapeSyntax, standard: true},
+		{name: joinUsing, shape: shapeSyntax, standard: true}, {name: withRollup, shape: shapeSyntax, standard: true},
 	}
 	byName := make(map[string]*function, len(all))
 	for i := range all {
@@ -85,7 +110,13 @@ func sizeOf(name string) sizing {
 		return sizeLongest
 	case "NULLIF":
 		return sizeNullif
-	case "LOWER", "UPPER", "LCASE", "UCASE", "TRIM", "LTRIM", "RTRIM", "REVERSE":
+	case "JSON_EXTRACT": // a path takes each part of the document once, and several give an array of all
+		return func(a sized) size {
+			return size{a.sizes[0].chars*float64(len(a.args)-1) + 64, a.sum.steps + a.sizes[0].chars}
+		}
+	case "HEX":
+		return func(a sized) size { return size{8 * a.sizes[0].chars, a.sum.steps} } // of up to four bytes a character
+	case "LOWER", "UPPER", "LCASE", "UCASE", "TRIM", "LTRIM", "RTRIM", "REVERSE", "UNHEX", "JSON_VALUE", "JSON_UNQUOTE":
 		return sizeFirst
 	case "LEFT", "RIGHT", "SUBSTRING", "SUBSTR", "MID":
 		return sizeLeft
@@ -95,14 +126,15 @@ func sizeOf(name string) sizing {
 		return sizeConcatWS
 	case "REPLACE":
 		return sizeReplace
-	case "INSTR", "LOCATE":
+	case "INSTR", "LOCATE", "JSON_CONTAINS":
 		return sizeSearch
 	case "SUBSTRING_INDEX":
 		return func(a sized) size { return size{a.sizes[0].chars, sizeSearch(a).steps} }
 	case "DATE_FORMAT", "FROM_UNIXTIME":
 		return sizeFormat
 	case "ABS", "ROUND", "FLOOR", "CEIL", "CEILING", "SIGN", "SQRT", "POW", "POWER", "TRUNCATE", "LN", "LOG2", "LOG10", "EXP",
-		"LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH", "FIELD", "STRCMP",
+		"LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH", "FIELD", "FIND_IN_SET", "STRCMP", "ISNULL", "JSON_LENGTH", "CONVERT_TZ", "TIME", "TIMESTAMP",
+		"UTC_TIMESTAMP", "UTC_DATE",
 		"DATE", "YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "QUARTER", "WEEK", "WEEKDAY", "WEEKOFYEAR", "YEARWEEK", "DAYOFMONTH",
 		"DAYOFWEEK", "DAYOFYEAR", "DAYNAME", "MONTHNAME", "LAST_DAY", "TO_DAYS", "DATEDIFF", "TIMEDIFF", "TIME_TO_SEC", "SEC_TO_TIME",
 		"STR_TO_DATE", "UNIX_TIMESTAMP", "NOW", "CURDATE", "CURRENT_DATE", "CURRENT_TIMESTAMP":
@@ -121,11 +153,6 @@ func keyword(name string, least, most int) function {
 
 func tight(name string, least, most int) function {
 	return function{name: name, min: least, max: most, keyword: true, tight: true, standard: true}
-}
-
-// extra is a function outside the default list. Those that the server reads as keywords are taken without quotes and blanks only.
-func extra(name string, least, most int, isKeyword bool) function {
-	return function{name: name, min: least, max: most, keyword: isKeyword, tight: isKeyword}
 }
 
 // DefaultFunctions returns the names of the functions allowed when a policy lists none, sorted.

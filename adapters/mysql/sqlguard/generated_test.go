@@ -21,7 +21,7 @@ func bind(t testing.TB, values []any) []sqlguard.Param {
 
 // Statements over the allowed grammar are accepted; those next to it never make Prepare panic; what is accepted is a fixed point.
 func TestGeneratedS30S33(t *testing.T) {
-	g := shop(t)
+	g := open(t)
 	gen := sqlgen.New(1, sqlgen.Shop())
 	counts := map[sqlgen.Kind][2]int{}
 	const statements = 4_000

@@ -59,10 +59,13 @@ func nodes() map[string]struct {
 			"DATE_ADD(`_t1`.`status`, INTERVAL `_t1`.`id` DAY)", []string{status, id}},
 		"unitCall": {&unitCall{fn, "DAY", a, b}, "TIMESTAMPDIFF(DAY, status, id)",
 			"TIMESTAMPDIFF(DAY, `_t1`.`status`, `_t1`.`id`)", []string{status, id}},
-		"unixTime": {&unixTime{a, true}, "FROM_UNIXTIME(total)", "FROM_UNIXTIME(ROUND(`_t1`.`total`, 6))", []string{total}},
-		"cast":     {&cast{fn, a, "CHAR"}, "CAST(total AS CHAR)", "CAST(`_t1`.`total` AS CHAR)", []string{total}},
-		"aggregate": {&aggregate{fn, true, true, []expr{a, b}}, "SUM(DISTINCT total)",
-			"SUM(DISTINCT `_t1`.`total`)", []string{total}},
+		"unixTime":     {&unixTime{a, true}, "FROM_UNIXTIME(total)", "FROM_UNIXTIME(TRUNCATE(`_t1`.`total`, 6))", []string{total}},
+		"typedLiteral": {&typedLiteral{"DATE", "2024-01-31"}, "DATE '2024-01-31'", "DATE '2024-01-31'", nil},
+		"extract":      {&extract{fn, "HOUR", a}, "EXTRACT(HOUR FROM total)", "EXTRACT(HOUR FROM `_t1`.`total`)", []string{total}},
+		"cast":         {&cast{fn, a, "CHAR"}, "CAST(total AS CHAR)", "CAST(`_t1`.`total` AS CHAR)", []string{total}},
+		"aggregate": {&aggregate{fn, true, true, []expr{a, b}, []orderItem{{c, true, true}}, ","},
+			"GROUP_CONCAT(DISTINCT total ORDER BY total DESC SEPARATOR ';')",
+			"GROUP_CONCAT(DISTINCT `_t1`.`total` ORDER BY `_t1`.`total` DESC SEPARATOR ';')", []string{total}},
 	}
 }
 
@@ -189,7 +192,7 @@ func TestEqualSeesEveryMember(t *testing.T) {
 		on := join{left: true, first: sourceRef{0}, then: sourceRef{1}, on: marker{}}
 		return &statement{
 			distinct: true, fields: []field{{expr: marker{}}}, sources: []source{{table: &table{full: "a"}}},
-			from: &on, where: marker{}, group: []expr{marker{}}, having: marker{},
+			from: &on, where: marker{}, group: []expr{marker{}}, rollup: true, having: marker{},
 			order: []orderItem{{marker{}, true, false}}, limit: 1, offset: 2, hasOffset: true,
 		}
 	}
@@ -200,6 +203,7 @@ func TestEqualSeesEveryMember(t *testing.T) {
 		"left": func(s *statement) { s.from.(*join).left = false }, "first": func(s *statement) { s.from.(*join).first = sourceRef{1} },
 		"then": func(s *statement) { s.from.(*join).then = sourceRef{0} }, "on": func(s *statement) { s.from.(*join).on = marker{1} },
 		"where": func(s *statement) { s.where = nil }, "group": func(s *statement) { s.group[0] = marker{1} },
+		"rollup": func(s *statement) { s.rollup = false },
 		"having": func(s *statement) { s.having = nil }, "order": func(s *statement) { s.order[0].expr = marker{1} },
 		"desc": func(s *statement) { s.order[0].desc = false }, "limit": func(s *statement) { s.limit = 2 },
 		"offset": func(s *statement) { s.offset = 3 }, "hasOffset": func(s *statement) { s.hasOffset = false },
@@ -284,12 +288,18 @@ func altered(t *testing.T, e expr, i int) expr {
 		return []expr{&unitCall{&function{name: "G"}, x.unit, x.a, x.b}, &unitCall{x.fn, "HOUR", x.a, x.b},
 			&unitCall{x.fn, x.unit, other, x.b}, &unitCall{x.fn, x.unit, x.a, other}}[i]
 	case *unixTime:
-		return []expr{&unixTime{other, x.rounded}, &unixTime{x.x, false}}[i]
+		return []expr{&unixTime{other, x.cut}, &unixTime{x.x, false}}[i]
+	case *typedLiteral:
+		return []expr{&typedLiteral{"TIME", x.text}, &typedLiteral{x.kind, "2024-01-30"}}[i]
+	case *extract:
+		return []expr{&extract{&function{name: "G"}, x.unit, x.x}, &extract{x.fn, "DAY", x.x}, &extract{x.fn, x.unit, other}}[i]
 	case *cast:
 		return []expr{&cast{&function{name: "G"}, x.x, x.typeName}, &cast{x.fn, other, x.typeName}, &cast{x.fn, x.x, "DATE"}}[i]
 	case *aggregate:
-		return []expr{&aggregate{&function{name: "G"}, x.distinct, x.star, x.args}, &aggregate{x.fn, !x.distinct, x.star, x.args},
-			&aggregate{x.fn, x.distinct, !x.star, x.args}, &aggregate{x.fn, x.distinct, x.star, x.args[:1]}}[i]
+		changed := *x
+		[]func(){func() { changed.fn = &function{name: "G"} }, func() { changed.distinct = false }, func() { changed.star = false },
+			func() { changed.args = x.args[:1] }, func() { changed.order = nil }, func() { changed.separator = ";" }}[i]()
+		return &changed
 	}
 	require.Fail(t, "no alteration", "%T: add it here", e)
 	return nil

@@ -8,7 +8,7 @@ import "reflect"
 //
 // What is appended, unless it is there already:
 //
-//   - nothing where there is one row: beside an aggregate without GROUP BY
+//   - nothing where there is one row, beside an aggregate without GROUP BY, and WITH ROLLUP, which sorts by itself
 //   - with GROUP BY, what is grouped by
 //   - where the policy knows a key of every table, the keys; not of a table that is joined by the whole of its key
 //   - else every output column that is not sensitive: rows that are equal in all of them cannot be told apart
@@ -16,7 +16,7 @@ import "reflect"
 // All of it has the direction of the last item, so that one index can serve both.
 func (t *translator) completeOrder() {
 	s := t.stmt
-	if len(s.group) == 0 && s.aggregates() {
+	if s.rollup || len(s.group) == 0 && s.aggregates() {
 		return
 	}
 	o := orderer{stmt: s}

@@ -18,7 +18,7 @@ type Plain struct{ guard *Guard }
 
 // NewPlain returns a judge of plain SELECTs.
 func NewPlain() *Plain {
-	g := &Guard{functions: map[string]*function{}}
+	g := &Guard{functions: map[string]*function{}, synonyms: map[string]*function{}}
 	g.addFunctions(KnownFunctions(), func(string, ...any) {})
 	g.functionNames = append(g.functionNames, readers()...)
 	slices.Sort(g.functionNames)
@@ -66,7 +66,7 @@ func (w *worker) readPlain(g *Guard, sql string, params int) *Rejection {
 		rep.add(rankSyntax, "%s", w.lex.syntaxDetail(err))
 		return rep.rejection()
 	}
-	t := translator{guard: g, lex: &w.lex, rep: &rep, stmt: &statement{}}
+	t := translator{guard: g, lex: &w.lex, rep: &rep, stmt: &statement{}, merged: map[columnRef]bool{}}
 	switch {
 	case len(nodes) == 1:
 		if _, union := nodes[0].(*ast.SetOprStmt); union {

@@ -46,6 +46,7 @@ type Guard struct {
 	tables        []*table
 	schemas       map[string]map[string]*table
 	functions     map[string]*function
+	synonyms      map[string]*function // that are allowed under another name
 	functionNames []string
 	maxRows       uint64
 	workers       sync.Pool
@@ -69,7 +70,7 @@ type table struct {
 
 // New builds a Guard. The error joins every problem of the policy.
 func New(p Policy) (*Guard, error) {
-	g := &Guard{defaultSchema: p.DefaultSchema, schemas: map[string]map[string]*table{}, functions: map[string]*function{}, maxRows: uint64(max(p.MaxRows, 0))}
+	g := &Guard{defaultSchema: p.DefaultSchema, schemas: map[string]map[string]*table{}, functions: map[string]*function{}, synonyms: map[string]*function{}, maxRows: uint64(max(p.MaxRows, 0))}
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 
@@ -151,6 +152,9 @@ func (g *Guard) addFunctions(names []string, problem func(string, ...any)) {
 			problem("function %q is listed twice", name)
 		default:
 			g.functions[upper] = f
+			if canonical := map[string]string{"STDDEV": "STDDEV_POP", "STD": "STDDEV_POP", "VARIANCE": "VAR_POP"}[upper]; canonical != "" {
+				g.synonyms[canonical] = known[canonical] // as which the parser reads it
+			}
 			g.functionNames = append(g.functionNames, upper)
 		}
 	}

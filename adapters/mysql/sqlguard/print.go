@@ -29,6 +29,9 @@ func (p *printer) print(s *statement) {
 	if len(s.group) > 0 {
 		p.text(" GROUP BY ")
 		p.list(s.group)
+		if s.rollup {
+			p.text(" WITH ROLLUP")
+		}
 	}
 	p.clause(" HAVING ", s.having)
 	for i, o := range s.order {
@@ -254,11 +257,11 @@ func (x *unitCall) print(p *printer) {
 
 func (x *unixTime) print(p *printer) {
 	p.text("FROM_UNIXTIME(")
-	if x.rounded {
-		p.text("ROUND(")
+	if x.cut {
+		p.text("TRUNCATE(")
 	}
 	p.expr(x.x)
-	if x.rounded {
+	if x.cut {
 		p.text(", 6)")
 	}
 	p.text(")")
@@ -285,6 +288,34 @@ func (x *aggregate) print(p *printer) {
 		p.text("*")
 	}
 	p.list(x.args)
+	for i, o := range x.order {
+		if i == 0 {
+			p.text(" ORDER BY ")
+		}
+		p.comma(i)
+		p.expr(o.expr)
+		if o.desc {
+			p.text(" DESC")
+		}
+	}
+	if x.fn.name == "GROUP_CONCAT" {
+		p.text(" SEPARATOR ")
+		p.string(x.separator)
+	}
+	p.text(")")
+}
+
+func (x *typedLiteral) print(p *printer) {
+	p.text(x.kind)
+	p.text(" ")
+	p.string(x.text)
+}
+
+func (x *extract) print(p *printer) {
+	p.function(x.fn)
+	p.text(x.unit)
+	p.text(" FROM ")
+	p.expr(x.x)
 	p.text(")")
 }
 

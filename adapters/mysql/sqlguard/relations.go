@@ -38,8 +38,9 @@ func (t *translator) join(n *ast.Join) relation {
 	j.then = t.relation(n.Right)
 	t.depth--
 	switch {
-	case n.NaturalJoin || n.StraightJoin || len(n.Using) > 0 || n.Tp == ast.RightJoin:
-		t.rep.add(rankJoin, "NATURAL, STRAIGHT_JOIN, RIGHT JOIN and USING are refused: %s", joinAdvice)
+	case n.NaturalJoin || n.StraightJoin || len(n.Using) > 0 && !t.using(j, n, low) || n.Tp == ast.RightJoin:
+		t.rep.add(rankJoin, "NATURAL, STRAIGHT_JOIN, RIGHT JOIN%s are refused: %s", t.noUsing(), joinAdvice)
+	case len(n.Using) > 0:
 	case n.On == nil || n.On.Expr == nil:
 		t.rep.add(rankJoin, "a join without ON (also a comma or CROSS JOIN) is refused: %s", joinAdvice)
 	case n.Tp != ast.CrossJoin && n.Tp != ast.LeftJoin:
@@ -51,6 +52,41 @@ func (t *translator) join(n *ast.Join) relation {
 	t.low, t.high = low, len(t.stmt.sources)
 	j.on = t.expr(n.On.Expr)
 	return j
+}
+
+func (t *translator) noUsing() string {
+	if t.guard.functions[joinUsing] == nil {
+		return " and USING"
+	}
+	return ""
+}
+
+// using translates USING (a, b) into ON first.a = then.a AND first.b = then.b, if the policy allows it. Without a
+// qualifier such a column is the first one from then on.
+func (t *translator) using(j *join, n *ast.Join, low int) bool {
+	if t.guard.functions[joinUsing] == nil || n.NaturalJoin || n.StraightJoin || n.Tp == ast.RightJoin {
+		return false
+	}
+	r, ok := j.then.(sourceRef)
+	if !ok {
+		t.rep.add(rankJoin, "USING with a join in parentheses is refused: %s", joinAdvice)
+		return true
+	}
+	var equal []expr
+	for _, c := range n.Using {
+		t.low, t.high = low, r.index
+		first := t.unqualified(c.Name.O)
+		t.low, t.high = r.index, r.index+1
+		then := t.unqualified(c.Name.O)
+		equal = append(equal, &binary{"=", first, then})
+		if ref, ok := then.(columnRef); ok {
+			t.merged[ref] = true
+		}
+	}
+	if j.on = equal[0]; len(equal) > 1 {
+		j.on = &chain{"AND", equal}
+	}
+	return true
 }
 
 func (t *translator) source(n *ast.TableSource) relation {

@@ -62,7 +62,7 @@ func (t *translator) unqualified(name string) expr {
 		if s.table == nil {
 			continue
 		}
-		if _, ok := s.find(name); ok {
+		if c, ok := s.find(name); ok && !t.merged[columnRef{i, c}] {
 			if found >= 0 {
 				t.ambiguous(name, found, i)
 			}
@@ -231,9 +231,9 @@ func (t *translator) grouped(name string) expr {
 
 func (t *translator) columnsNamed(name string) int {
 	count := 0
-	for _, s := range t.stmt.sources {
+	for i, s := range t.stmt.sources {
 		if s.table != nil {
-			if _, ok := s.find(name); ok {
+			if c, ok := s.find(name); ok && !t.merged[columnRef{i, c}] {
 				count++
 			}
 		}

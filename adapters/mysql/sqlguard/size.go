@@ -197,12 +197,19 @@ func (x *cast) size(m *measure) size {
 }
 
 func (x *aggregate) size(m *measure) size {
-	sum, longest := m.all(x.args...)
-	if x.fn.name != "MIN" && x.fn.name != "MAX" {
+	sum, longest := m.all(x.children()...)
+	switch x.fn.name {
+	case "MIN", "MAX":
+	case "GROUP_CONCAT":
+		longest = maxValueChars // group_concat_max_len of MariaDB; MySQL's is smaller
+	default:
 		longest = scalarChars
 	}
 	return size{longest, sum.steps + sum.chars}
 }
+
+func (x *typedLiteral) size(*measure) size { return size{chars: scalarChars} }
+func (x *extract) size(m *measure) size    { return m.scalar(x.x) }
 
 // sized is the arguments of a call.
 type sized struct {

@@ -35,9 +35,10 @@ type translator struct {
 	whole      bool // the name being resolved is a whole item of the select list
 	aggregates int  // enclosing aggregates
 	depth      int
-	low, high  int             // tables in scope: stmt.sources[low:high]
-	names      *names          // of the select list, once it was needed
-	groups     map[string]expr // columns of GROUP BY by name, once they were needed
+	low, high  int                // tables in scope: stmt.sources[low:high]
+	merged     map[columnRef]bool // by USING, with a column of a table before
+	names      *names             // of the select list, once it was needed
+	groups     map[string]expr    // columns of GROUP BY by name, once they were needed
 	met        []bool
 	printed    []int32 // the param of each placeholder, when a printed text is read; else nil
 }
@@ -218,7 +219,7 @@ func (t *translator) groupBy(n *ast.GroupByClause) {
 	}
 	t.clause = inGroup
 	if n.Rollup {
-		t.rep.add(rankNode, "WITH ROLLUP is refused: leave it out")
+		t.rollup()
 	}
 	for _, item := range n.Items {
 		if item.Desc || !item.NullOrder {
@@ -228,11 +229,23 @@ func (t *translator) groupBy(n *ast.GroupByClause) {
 	}
 }
 
+// rollup allows WITH ROLLUP where nothing else orders the groups: MariaDB takes no ORDER BY beside it. Both servers sort
+// by what is grouped by to compute it.
+func (t *translator) rollup() {
+	if t.guard.functions[withRollup] == nil {
+		t.rep.add(rankNode, "WITH ROLLUP is refused: leave it out")
+	}
+	t.stmt.rollup = true
+}
+
 func (t *translator) orderBy(n *ast.OrderByClause) {
 	if n == nil {
 		return
 	}
 	t.clause = inOrder
+	if t.stmt.rollup {
+		t.rep.add(rankNode, "ORDER BY beside WITH ROLLUP is refused: leave one of the two out")
+	}
 	if n.ForUnion {
 		t.rep.add(rankNode, "this kind of ORDER BY is refused")
 	}

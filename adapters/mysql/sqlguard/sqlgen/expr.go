@@ -120,7 +120,28 @@ func (g *Generator) choice(t Type, depth int) string {
 func (g *Generator) number(depth int) string {
 	num := func() string { return g.expr(Number, depth-1) }
 	operand := func() string { return g.paren(num()) }
-	switch g.r.IntN(20) {
+	switch g.r.IntN(26) {
+	case 20:
+		return pick(g, "LOCATE(", "INSTR(", "FIND_IN_SET(", "STRCMP(") + g.expr(Text, depth-1) + ", " + g.atom(Text) + ")"
+	case 21:
+		return "FIELD(" + g.expr(Text, depth-1) + ", " + g.literal(Text) + ", " + g.literal(Text) + ")"
+	case 22:
+		return "EXTRACT(" + pick(g, "HOUR", "YEAR_MONTH", "DAY", "quarter", "WEEK", "SECOND_MICROSECOND") + " FROM " + g.expr(Date, depth-1) + ")"
+	case 23:
+		return pick(g, "WEEK", "QUARTER", "SECOND", "WEEKDAY", "YEARWEEK", "DAYOFYEAR", "TO_DAYS", "TIME_TO_SEC") + "(" + g.expr(Date, depth-1) + ")"
+	case 24:
+		l := operand()
+		return l + pick(g, " & ", " | ", " << ", " >> ") + g.paren(pick(g, "1", "3", g.column(Number)))
+	case 25:
+		switch g.r.IntN(4) {
+		case 0:
+			return "ISNULL(" + g.expr(pick(g, Number, Text, Date), depth-1) + ")"
+		case 1:
+			return pick(g, "SIGN(", "LOG2(", "SQRT(") + num() + ")"
+		case 2:
+			return "TRUNCATE(" + num() + ", 1)"
+		}
+		return "JSON_CONTAINS('[1,[2]]', CAST(" + g.column(Number) + " AS CHAR), " + pick(g, "'$'", "'$[1]'") + ") + JSON_LENGTH('[1,[2]]', '$[1]')"
 	case 0, 1, 2, 3:
 		l := operand()
 		return l + pick(g, " + ", " - ", " * ", " / ", " % ", " DIV ", " MOD ") + operand()
@@ -151,7 +172,15 @@ func (g *Generator) number(depth int) string {
 func (g *Generator) text(depth int) string {
 	txt := func() string { return g.expr(Text, depth-1) }
 	num := func() string { return g.expr(Number, depth-1) }
-	switch g.r.IntN(14) {
+	switch g.r.IntN(18) {
+	case 14:
+		return "SUBSTRING_INDEX(" + txt() + ", " + g.literal(Text) + ", " + pick(g, "1", "2", "-1") + ")"
+	case 15:
+		return pick(g, "HEX(", "UNHEX(", "REVERSE(", "UCASE(") + txt() + ")"
+	case 16:
+		return pick(g, "DAYNAME(", "MONTHNAME(") + g.expr(Date, depth-1) + ")"
+	case 17:
+		return pick(g, "JSON_UNQUOTE(", "(") + pick(g, "JSON_EXTRACT(", "JSON_VALUE(") + `CONCAT('{"a":', ` + g.column(Number) + `, '}'), '$.a'))`
 	case 0, 1:
 		return "CONCAT(" + txt() + ", " + g.expr(pick(g, Text, Number, Date), depth-1) + ")"
 	case 2:
@@ -190,7 +219,13 @@ func (g *Generator) date(depth int) string {
 		}
 		return "INTERVAL " + n + " " + pick(g, "DAY", "day", "MONTH", "HOUR", "WEEK", "SECOND", "YEAR", "QUARTER", "SQL_TSI_DAY")
 	}
-	switch g.r.IntN(12) {
+	switch g.r.IntN(15) {
+	case 12:
+		return pick(g, "DATE '2024-02-29'", "TIMESTAMP '2024-02-29 12:00:00'", "TIMESTAMP'2025-01-01 00:00:00.5'", "UTC_TIMESTAMP()", "UTC_TIMESTAMP", "UTC_DATE()")
+	case 13:
+		return pick(g, "LAST_DAY(", "TIMESTAMP(") + day() + ")"
+	case 14:
+		return "CONVERT_TZ(" + day() + ", '+00:00', " + pick(g, "'+02:00'", "'-05:30'") + ")"
 	case 0, 1:
 		d := g.paren(day())
 		return d + pick(g, " - ", " + ") + interval()
@@ -263,7 +298,13 @@ func (g *Generator) pattern() string {
 }
 
 func (g *Generator) aggregate(depth int) string {
-	switch g.r.IntN(7) {
+	switch g.r.IntN(9) {
+	case 7:
+		c := g.column(Number) // how many digits are certain depends on how large the numbers are
+		return "ROUND(" + pick(g, "STDDEV(", "STD(", "STDDEV_SAMP(", "VARIANCE(", "VAR_SAMP(") + c + ") / (1 + MAX(ABS(" + c + ")) * MAX(ABS(" + c + "))), 6)"
+	case 8:
+		c := g.column(pick(g, Number, Text))
+		return "GROUP_CONCAT(" + pick(g, "DISTINCT ", "") + c + " ORDER BY " + c + pick(g, "", " DESC", " SEPARATOR '; '") + ")"
 	case 0, 1:
 		return pick(g, "COUNT(*)", "count(*)", "COUNT( * )")
 	case 2:

@@ -26,6 +26,10 @@ func (g *Generator) from() string {
 			text = written
 			continue
 		}
+		if first := g.scope[0].table; i == 1 && g.chance(15) && first.Key[0] == t.Key[0] {
+			text += pick(g, " JOIN ", " LEFT JOIN ") + written + " USING (" + t.Key[0] + ")"
+			continue
+		}
 		text += pick(g, " JOIN ", " INNER JOIN ", " LEFT JOIN ", " LEFT OUTER JOIN ") + written + " ON " + g.joinCondition(i)
 	}
 	return text

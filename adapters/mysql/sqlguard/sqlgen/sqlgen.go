@@ -150,6 +150,10 @@ func (g *Generator) statement() (sql string, ordered bool) {
 	}
 	if grouped {
 		b.WriteString(" GROUP BY " + strings.Join(groups, ", "))
+		if !distinct && g.chance(5) {
+			b.WriteString(" WITH ROLLUP")
+			return b.String(), false
+		}
 		if g.chance(40) {
 			b.WriteString(" HAVING " + g.having())
 		}
