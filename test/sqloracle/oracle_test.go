@@ -169,7 +169,7 @@ func arguments(t *testing.T, raw []json.RawMessage) []any {
 func TestOracleS33S40(t *testing.T) {
 	o := newOracle(t)
 	o.provesDenials(t)
-	for _, name := range []string{"handed.jsonl", "handed-2.jsonl", "cases.jsonl", "oncall.jsonl", "catalogue.jsonl"} {
+	for _, name := range []string{"handed.jsonl", "handed-2.jsonl", "cases.jsonl", "oncall.jsonl", "oncall-2.jsonl", "catalogue.jsonl"} {
 		t.Run(name, func(t *testing.T) { o.file(t, name) })
 	}
 	o.byteOrder(t)

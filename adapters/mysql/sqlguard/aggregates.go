@@ -20,9 +20,7 @@ func (t *translator) aggregate(n *ast.AggregateFuncExpr) expr {
 	t.aggregates++
 	defer func() { t.aggregates-- }()
 	if f == nil || f.shape != shapeAggregate {
-		if t.rep.stronger(rankFunction) {
-			t.rep.add(rankFunction, "%s is not allowed; allowed are %s", show(upper), t.guard.functionList())
-		}
+		t.notAllowed(upper, t.written(n.OriginTextPosition(), upper))
 		t.values(n.Args)
 		return nullLiteral{}
 	}

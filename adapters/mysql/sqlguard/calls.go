@@ -73,15 +73,37 @@ func (t *translator) function(n *ast.FuncCallExpr) *function {
 		t.rep.add(rankMetadata, "%s() is refused: it tells about the server, not about the data", show(upper))
 		return nil
 	case f == nil:
-		if t.rep.stronger(rankFunction) {
-			t.rep.add(rankFunction, "%s is not allowed%s; allowed are %s", show(upper), t.guard.functionAdvice(upper), t.guard.functionList())
-		}
+		t.notAllowed(upper, t.written(n.OriginTextPosition(), upper))
 		return nil
 	case f.shape != shapeDateArith && !t.builtin(f, n):
 		t.rep.add(rankFunction, "%s with quotes or with a blank before its parenthesis is no built-in function: write %s(", f.name, f.name)
 		return nil
 	}
 	return f
+}
+
+// notAllowed refuses a function under the name that the agent wrote.
+func (t *translator) notAllowed(upper, written string) {
+	if t.rep.wants(rankFunction) {
+		t.rep.add(rankFunction, "%s is not allowed%s", show(written), t.guard.functionAdvice(upper))
+	}
+}
+
+// written is the name that stands in the agent's text, where the parser calls a function something else: STDDEV, or ->>.
+func (t *translator) written(at int, name string) string {
+	rest := t.lex.src[min(at, len(t.lex.src)):]
+	if _, ok := cutFold(rest, name); ok {
+		return name
+	}
+	switch word := upperASCII(rest[:skip(rest, 0, isNameByte)]); {
+	case name == "JSON_UNQUOTE":
+		return "->>"
+	case name == "JSON_EXTRACT":
+		return "->"
+	case instead[word] == name, strings.HasPrefix(word, "STD"), strings.HasPrefix(word, "VAR"):
+		return word
+	}
+	return name
 }
 
 // builtin reports whether the server takes the call as written for the built-in function.
@@ -115,6 +137,8 @@ func (t *translator) arity(f *function, n int) bool {
 		return true
 	}
 	switch {
+	case f.name == "ISNULL" && n == 2:
+		t.rep.add(rankFunction, "ISNULL takes one argument: write IFNULL(a, b)")
 	case f.min == f.max:
 		t.rep.add(rankFunction, "%s takes %d argument(s)", f.name, f.min)
 	case f.max == unlimited:
@@ -126,7 +150,14 @@ func (t *translator) arity(f *function, n int) bool {
 }
 
 func (t *translator) wrongShape(f *function) {
-	t.rep.add(rankFunction, "%s is not written like this", f.name)
+	switch {
+	case f.shape == shapeAggregate:
+		t.rep.add(rankFunction, "%s is not written like this: write %s(x), without a blank before the parenthesis", f.name, f.name)
+	case f.name == "CONVERT":
+		t.rep.add(rankFunction, "CONVERT … USING is refused: write CAST(x AS CHAR)")
+	default:
+		t.rep.add(rankFunction, "%s is not written like this", f.name)
+	}
 }
 
 // values looks at the arguments of a refused call, for a stronger reason to refuse.

@@ -23,7 +23,7 @@ func (t *translator) cast(n *ast.FuncCastExpr) expr {
 		return nullLiteral{}
 	}
 	if f == nil {
-		t.rep.add(rankFunction, "CAST and CONVERT are not both allowed; allowed are %s", t.guard.functionList())
+		t.rep.add(rankFunction, "CAST and CONVERT are not both allowed: write the other one, or leave it out")
 		return nullLiteral{}
 	}
 	name := castType(n)

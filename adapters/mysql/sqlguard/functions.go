@@ -1,6 +1,7 @@
 package sqlguard
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -182,22 +183,55 @@ func isMetadataFunction(upper string) bool {
 	return false
 }
 
-// functionAdvice is what to write instead of a function that is often meant but not allowed.
+// advice is what to write instead of what is often meant.
+var advice = map[string]string{
+	"INTERVAL": "where the count is in parentheses, write DATE_ADD(x, INTERVAL (…) DAY)", "UUID_TO_BIN": "write x'…' with the id's 32 hex digits",
+	"BIN_TO_UUID": "write HEX(x)", "NVL2": "write IF(x IS NULL, b, a)", "DECODE": "write CASE", "IIF": "write IF(a, b, c)", "REGEXP_LIKE": "use LIKE",
+	"REGEXP_REPLACE": "use REPLACE", "REGEXP_SUBSTR": "use SUBSTRING_INDEX or SUBSTRING", "RAND": "there is no random order", "ROW_NUMBER": "use GROUP BY",
+	"PERCENTILE_CONT": "count by ranges with CASE", "MEDIAN": "count by ranges with CASE", "BITAND": "write a & b", "BITOR": "write a | b", "TRY_CAST": "write CAST",
+	"AGE": "write TIMESTAMPDIFF(DAY, a, b)", "SPLIT_PART": "write SUBSTRING_INDEX(x, ',', 1)", "CONTAINS": "use LIKE", "STARTS_WITH": "use LIKE 'x%'",
+}
+
+// instead is a function that does what is meant.
+var instead = map[string]string{
+	"SUBSTR": "SUBSTRING", "MID": "SUBSTRING", "LCASE": "LOWER", "UCASE": "UPPER", "CHARACTER_LENGTH": "CHAR_LENGTH", "NVL": "IFNULL",
+	"SYSDATE": "NOW", "LOCALTIME": "NOW", "LOCALTIMESTAMP": "NOW", "UTC_TIMESTAMP": "NOW", "UTC_DATE": "CURDATE", "CURRENT_TIME": "NOW", "CURTIME": "NOW",
+	"UTC_TIME": "NOW", "GETDATE": "NOW", "DATE_PART": "EXTRACT", "DATEPART": "EXTRACT", "DAYOFMONTH": "DAY", "TO_CHAR": "DATE_FORMAT", "DATE_TRUNC": "DATE_FORMAT",
+	"STRFTIME": "DATE_FORMAT", "TIME_FORMAT": "DATE_FORMAT", "ADDDATE": "DATE_ADD", "SUBDATE": "DATE_SUB", "TIMESTAMPADD": "DATE_ADD", "DATEADD": "DATE_ADD",
+	"LEN": "CHAR_LENGTH", "OCTET_LENGTH": "LENGTH", "TRUNCATE": "FLOOR", "TRUNC": "TRUNCATE", "TIMESTAMP": "CAST", "TO_DATE": "STR_TO_DATE", "DAYNAME": "DATE_FORMAT",
+	"MONTHNAME": "DATE_FORMAT", "TO_TIMESTAMP": "FROM_UNIXTIME", "STRING_AGG": "GROUP_CONCAT", "LISTAGG": "GROUP_CONCAT", "ARRAY_AGG": "GROUP_CONCAT",
+	"JSON_ARRAYAGG": "GROUP_CONCAT", "POSITION": "LOCATE", "CHARINDEX": "LOCATE", "STRPOS": "LOCATE", "ISNULL": "IFNULL", "JSON_QUERY": "JSON_EXTRACT",
+	"JSON_EXTRACT_PATH_TEXT": "JSON_UNQUOTE", "JSON_KEYS": "JSON_EXTRACT", "ANY_VALUE": "MAX", "BIT_COUNT": "HEX", "CONCATENATE": "CONCAT", "POW": "POWER",
+}
+
+// functionAdvice is what to write instead of a function that is not allowed: what it is often meant for, or the allowed
+// functions with the nearest names.
 func (g *Guard) functionAdvice(upper string) string {
-	if upper == "INTERVAL" {
-		return " as a function (where the count is in parentheses, write DATE_ADD(x, INTERVAL (…) DAY))"
+	if text := advice[upper]; text != "" {
+		return " (" + text + ")"
 	}
-	instead := map[string]string{
-		"SUBSTR": "SUBSTRING", "MID": "SUBSTRING", "LCASE": "LOWER", "UCASE": "UPPER", "CHARACTER_LENGTH": "CHAR_LENGTH", "NVL": "IFNULL",
-		"SYSDATE": "NOW", "LOCALTIME": "NOW", "LOCALTIMESTAMP": "NOW", "UTC_TIMESTAMP": "NOW", "CURRENT_TIME": "NOW", "GETDATE": "NOW",
-		"EXTRACT": "YEAR", "DAYOFMONTH": "DAY", "TO_CHAR": "DATE_FORMAT", "DATE_TRUNC": "DATE_FORMAT", "STRFTIME": "DATE_FORMAT",
-		"ADDDATE": "DATE_ADD", "SUBDATE": "DATE_SUB", "TIMESTAMPADD": "DATE_ADD", "DATEADD": "DATE_ADD", "LEN": "CHAR_LENGTH",
-		"TRUNCATE": "FLOOR", "DATELITERAL": "CAST", "TIMELITERAL": "CAST", "TIMESTAMPLITERAL": "CAST", "TIMESTAMP": "CAST", "TO_DATE": "CAST",
-	}[upper]
-	if g.functions[instead] != nil {
-		return " (" + instead + " is)"
+	if other := instead[upper]; g.functions[other] != nil {
+		return " (" + other + " is)"
+	}
+	if upper == "EXTRACT" && g.functions["YEAR"] != nil && g.functions["HOUR"] != nil {
+		return " (YEAR, MONTH, DAY, HOUR and MINUTE are)"
+	}
+	if names := g.nearFunctions(upper); len(names) > 0 {
+		return "; near it are allowed " + strings.Join(names, ", ")
 	}
 	return ""
 }
 
-func (g *Guard) functionList() string { return strings.Join(g.functionNames, ", ") }
+const maxNearNames = 8 // names that one refusal lists
+
+// nearFunctions returns allowed functions whose names are misspelt so, or begin alike; the nearest first.
+func (g *Guard) nearFunctions(upper string) []string {
+	names := slices.Clone(g.functionNames)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		f := g.functions[name]
+		return f == nil || f.shape == shapeSyntax ||
+			!near(upper, editDistance(upper, name)) && (len(upper) < 5 || !strings.HasPrefix(name, upper[:4]))
+	})
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(editDistance(upper, a), editDistance(upper, b)) })
+	return names[:min(len(names), maxNearNames)]
+}

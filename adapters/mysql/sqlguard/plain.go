@@ -200,7 +200,7 @@ func (v *plainVisitor) call(n *ast.FuncCallExpr) {
 func (v *plainVisitor) known(name string) {
 	upper := upperASCII(name)
 	if v.t.guard.functions[upper] == nil && !slices.Contains(readers(), upper) && !slices.Contains(windowFunctions(), upper) {
-		v.t.rep.add(rankFunction, "%s is not allowed; allowed are %s", show(upper), v.t.guard.functionList())
+		v.t.rep.add(rankFunction, "%s is not allowed%s", show(upper), v.t.guard.functionAdvice(upper))
 	}
 }
 

@@ -98,7 +98,7 @@ func (w *worker) read(g *Guard, sql string, params []Param, printed []int32, nes
 	w.met = append(w.met[:0], make([]bool, len(w.lex.markers))...)
 	t := translator{guard: g, lex: &w.lex, params: params, rep: &rep, stmt: &statement{}, met: w.met, printed: printed, merged: map[columnRef]bool{}}
 	t.translate(nodes)
-	if rep.stronger(rankParamCount) && len(params) != len(w.lex.markers) {
+	if len(params) != len(w.lex.markers) {
 		rep.add(rankParamCount, "the statement has %d placeholder(s), %d parameter(s) were given", len(w.lex.markers), len(params))
 	}
 	return t.stmt, rep.rejection()

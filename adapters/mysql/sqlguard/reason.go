@@ -1,7 +1,9 @@
 package sqlguard
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -103,27 +105,58 @@ func (k rank) reason() Reason {
 	}[k]
 }
 
-// report keeps the strongest refusal found so far; the first one wins among equals.
+// report keeps the refusals found so far: the strongest, of which the first one wins among equals, and a few others.
 type report struct {
 	rank   rank
 	detail string
-	count  int // of all refusals, the weaker ones too
+	also   []fault // the others, in the order in which they were found
+	count  int     // of all refusals, those that were not kept too
 }
 
-func (r *report) stronger(k rank) bool { return r.rank == 0 || k < r.rank }
+type fault struct {
+	rank   rank
+	detail string
+}
+
+const maxAlso = 4 // refusals that are named beside the strongest
+
+// wants reports whether a refusal of rank k would be kept: for those whose detail takes time.
+func (r *report) wants(k rank) bool { return r.rank == 0 || k < r.rank || len(r.also) < maxAlso }
 
 func (r *report) add(k rank, format string, args ...any) {
 	r.count++
-	if r.stronger(k) {
-		r.rank, r.detail = k, clip(fmt.Sprintf(format, args...), maxDetailBytes)
+	if !r.wants(k) {
+		return
+	}
+	detail := clip(fmt.Sprintf(format, args...), maxDetailBytes)
+	switch {
+	case r.rank == 0:
+		r.rank, r.detail = k, detail
+	case detail == r.detail, slices.ContainsFunc(r.also, func(f fault) bool { return f.detail == detail }):
+	case k < r.rank:
+		r.also = slices.Insert(r.also, 0, fault{r.rank, r.detail}) // it was the first of its rank
+		r.rank, r.detail = k, detail
+	default:
+		r.also = append(r.also, fault{k, detail})
 	}
 }
 
+// rejection is the strongest refusal, with the others behind it as far as they fit, the stronger ones first. What is wrong
+// with a text that cannot be read is one thing.
 func (r *report) rejection() *Rejection {
 	if r.rank == 0 {
 		return nil
 	}
-	return &Rejection{Reason: r.rank.reason(), Detail: r.detail}
+	detail := r.detail
+	if r.rank > rankMultiStatement {
+		slices.SortStableFunc(r.also, func(a, b fault) int { return cmp.Compare(a.rank, b.rank) })
+		for _, f := range r.also[:min(len(r.also), maxAlso)] {
+			if more := detail + "; also: " + f.detail; len(more) <= maxDetailBytes {
+				detail = more
+			}
+		}
+	}
+	return &Rejection{Reason: r.rank.reason(), Detail: detail}
 }
 
 // show makes an agent's identifier fit to be echoed: bounded, printable.

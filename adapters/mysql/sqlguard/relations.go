@@ -37,6 +37,9 @@ func (t *translator) join(n *ast.Join) relation {
 	j.first = t.relation(n.Left)
 	j.then = t.relation(n.Right)
 	t.depth--
+	if left, ok := n.Left.(*ast.TableSource); ok && sameName(left.AsName.O, "full") {
+		t.rep.add(rankJoin, "there is no FULL JOIN: send two queries, one with LEFT JOIN")
+	}
 	switch {
 	case n.NaturalJoin || n.StraightJoin || len(n.Using) > 0 && !t.using(j, n, low) || n.Tp == ast.RightJoin:
 		t.rep.add(rankJoin, "NATURAL, STRAIGHT_JOIN, RIGHT JOIN%s are refused: %s", t.noUsing(), joinAdvice)
@@ -133,7 +136,7 @@ func (t *translator) table(n *ast.TableName) *table {
 	if entry := t.guard.schemas[schema][n.Name.O]; entry != nil {
 		return entry
 	}
-	if t.rep.stronger(rankTable) {
+	if t.rep.wants(rankTable) {
 		written := n.Name.O
 		if n.Schema.O != "" {
 			written = n.Schema.O + "." + written
@@ -141,7 +144,7 @@ func (t *translator) table(n *ast.TableName) *table {
 		if near := t.guard.nearTable(written); near != "" && near != written {
 			t.rep.add(rankTable, "table %s is not available; did you mean %s?", show(written), near)
 		} else {
-			t.rep.add(rankTable, "table %s is not available; the tables are %s", show(written), t.guard.tableList())
+			t.rep.add(rankTable, "table %s is not available; the tables are %s", show(written), t.guard.tableList(written))
 		}
 	}
 	return nil
@@ -154,10 +157,10 @@ func (t *translator) schema(name string) bool {
 	}
 	switch lowerASCII(name) {
 	case "information_schema", "mysql", "performance_schema", "sys":
-		t.rep.add(rankMetadata, "schema %s is refused: the tables and columns are in the schema tool", show(name))
+		t.rep.add(rankMetadata, "schema %s is refused: the tables and columns are in the tool mysql_schema", show(name))
 	default:
-		if t.rep.stronger(rankSchema) {
-			t.rep.add(rankSchema, "schema %s is not available; the tables are %s", show(name), t.guard.tableList())
+		if t.rep.wants(rankSchema) {
+			t.rep.add(rankSchema, "schema %s is not available; the tables are %s", show(name), t.guard.tableList(name))
 		}
 	}
 	return false

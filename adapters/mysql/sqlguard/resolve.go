@@ -267,8 +267,12 @@ func (t *translator) describe(e expr) string {
 }
 
 func (t *translator) ambiguous(name string, a, b int) {
-	if t.rep.stronger(rankAmbiguous) {
-		first, second := t.stmt.sources[a], t.stmt.sources[b]
+	first, second := t.stmt.sources[a], t.stmt.sources[b]
+	if first.name == second.name && (first.alias || second.alias) {
+		t.rep.count++ // which was refused before
+		return
+	}
+	if t.rep.wants(rankAmbiguous) {
 		t.rep.add(rankAmbiguous, "%s is in %s and %s: write which", show(name), t.visibleName(first), t.visibleName(second))
 	}
 }
@@ -287,7 +291,7 @@ func (t *translator) visibleName(s source) string {
 }
 
 func (t *translator) unknownAlias(n *ast.ColumnName) {
-	if !t.rep.stronger(rankAlias) {
+	if !t.rep.wants(rankAlias) {
 		return
 	}
 	names := make([]string, 0, t.high-t.low)
@@ -302,7 +306,17 @@ func (t *translator) unknownAlias(n *ast.ColumnName) {
 }
 
 func (t *translator) unknownColumn(qualifier, name string) {
-	if !t.rep.stronger(rankColumn) {
+	for _, s := range t.stmt.sources[t.low:t.high] {
+		if s.table == nil && qualifier == "" && t.rep.rank != 0 { // it may be a column of the table that was refused
+			t.rep.count++
+			return
+		}
+	}
+	if !t.rep.wants(rankColumn) {
+		return
+	}
+	if hint := placeholderHint(qualifier, name); hint != "" {
+		t.rep.add(rankColumn, "%s is not available%s", show(name), hint)
 		return
 	}
 	written := show(name)
@@ -333,7 +347,7 @@ func (t *translator) nearColumns(qualifier, name string) string {
 	list := ""
 	for _, s := range t.stmt.sources[t.low:t.high] {
 		if s.table != nil && (qualifier == "" || s.name == qualifier) {
-			list += "; " + show(s.name) + " has " + columnList(s.table)
+			list += "; " + show(s.name) + " has " + columnList(s.table, name)
 		}
 	}
 	return list
@@ -369,3 +383,18 @@ func (t *translator) quotedName(n *driver.ValueExpr) {
 		t.rep.add(k, `"%s" is a text, not the column: write %s without quotes or in backquotes, or '%s' if the text is meant`, name, name, name)
 	}
 }
+
+// placeholderHint tells what is wrong with a name that is none: another product's placeholder, or a name that ends in a
+// blank which only looks like one.
+func placeholderHint(qualifier, name string) string {
+	switch {
+	case qualifier == "" && len(name) > 1 && name[0] == '$' && all(name[1:], isDigit):
+		return ": placeholders are written ?"
+	case strings.ContainsAny(name, oddBlanks):
+		return ": it holds a no-break space or another odd blank; write a plain one"
+	}
+	return ""
+}
+
+// oddBlanks look like blanks and are characters of a name to the server.
+const oddBlanks = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u202f\u205f\u3000"

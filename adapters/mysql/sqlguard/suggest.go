@@ -1,6 +1,11 @@
 package sqlguard
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // nearTable returns the allowlisted table whose name is closest to what was written, or "".
 func (g *Guard) nearTable(written string) string {
@@ -20,13 +25,25 @@ func (g *Guard) nearTable(written string) string {
 	return ""
 }
 
-// tableList names the allowlisted tables, as an agent would write them.
-func (g *Guard) tableList() string {
+// tableList names allowlisted tables, as an agent would write them: those with the nearest names, where there are many.
+func (g *Guard) tableList(written string) string {
 	names := make([]string, len(g.tables))
 	for i, t := range g.tables {
 		names[i] = t.full
 	}
-	return strings.Join(names, ", ")
+	return nearestList(names, written)
+}
+
+// nearestList joins names, in their order, and of many only those that are nearest to what was written.
+func nearestList(names []string, written string) string {
+	const schemaTool = "mysql_schema"
+	if len(names) <= maxNearNames {
+		return strings.Join(names, ", ")
+	}
+	nearest := slices.Clone(names)
+	slices.SortStableFunc(nearest, func(a, b string) int { return cmp.Compare(editDistance(written, a), editDistance(written, b)) })
+	more := len(names) - maxNearNames
+	return strings.Join(nearest[:maxNearNames], ", ") + " and " + strconv.Itoa(more) + " more, which " + schemaTool + " lists"
 }
 
 // nearColumn returns the column of t whose name is closest to what was written, or "".
@@ -43,12 +60,12 @@ func nearColumn(t *table, written string) string {
 	return ""
 }
 
-func columnList(t *table) string {
+func columnList(t *table, written string) string {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
 		names[i] = c.Name
 	}
-	return strings.Join(names, ", ")
+	return nearestList(names, written)
 }
 
 // near decides whether a distance is a misspelling of something as long as what was written.

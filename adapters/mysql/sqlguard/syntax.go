@@ -30,6 +30,20 @@ func (l *lexed) syntaxHint(near string) string {
 	before := strings.TrimRight(l.src[:max(at, 0)], " \t\n\r")
 	word := strings.ToUpper(near[:skip(near, 0, isNameByte)])
 	switch {
+	case strings.Contains(l.src, "```"):
+		return "; leave the code fence (```) out"
+	case strings.ContainsAny(l.src, oddBlanks):
+		return "; it may be a no-break space or another odd blank: write plain ones"
+	case word == "NULLS":
+		return "; write ORDER BY x IS NULL, x to have NULL last"
+	case word == "OUTER" || word == "FULL":
+		return "; there is no FULL OUTER JOIN: send two queries, one with LEFT JOIN"
+	case near[0] == ')' && strings.HasSuffix(before, "(") && strings.HasSuffix(strings.ToUpper(strings.TrimRight(before[:len(before)-1], blanks)), "IN"):
+		return "; a list may not be empty: leave the condition out"
+	case near[0] == '"', near[0] == '.' && strings.HasSuffix(before, "\""):
+		return "; names are written without quotes or in backquotes"
+	case strings.HasPrefix(near, "::"):
+		return "; write CAST(x AS type)"
 	case l.interval:
 		return "; where the count of an INTERVAL is in parentheses, write DATE_ADD(x, INTERVAL (…) DAY)"
 	case near[0] == '(' && at > len(before), near[0] == '*' && strings.HasSuffix(before, " ("):
@@ -42,6 +56,8 @@ func (l *lexed) syntaxHint(near string) string {
 		return "; a number may not end in a point"
 	case isCastTypeElsewhere(word):
 		return "; " + castTypes
+	case isClause(word):
+		return "; something is missing or too much before " + word
 	case isReserved(word):
 		return "; if " + show(word) + " is meant as a name, write it in backquotes"
 	}
@@ -51,6 +67,15 @@ func (l *lexed) syntaxHint(near string) string {
 func isCastTypeElsewhere(word string) bool {
 	switch word {
 	case "INT", "INTEGER", "BIGINT", "VARCHAR", "TEXT", "STRING", "NUMERIC", "BOOLEAN", "TIMESTAMP":
+		return true
+	}
+	return false
+}
+
+// isClause reports words that begin a clause, and are hardly meant as names.
+func isClause(word string) bool {
+	switch word {
+	case "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "ON", "AND", "OR", "JOIN", "SELECT":
 		return true
 	}
 	return false

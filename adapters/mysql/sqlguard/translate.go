@@ -60,7 +60,7 @@ func (t *translator) translate(nodes []ast.StmtNode) {
 	case *ast.SetOprStmt:
 		t.rep.add(rankSetOperation, "UNION, INTERSECT, EXCEPT and a SELECT in parentheses are refused: send one plain SELECT")
 	case *ast.ShowStmt, *ast.ExplainStmt, *ast.ExplainForStmt, *ast.HelpStmt:
-		t.rep.add(rankMetadataStatement, "SHOW, DESCRIBE and EXPLAIN are refused: the tables and columns are in the schema tool")
+		t.rep.add(rankMetadataStatement, "SHOW, DESCRIBE and EXPLAIN are refused: the tables and columns are in the tool mysql_schema")
 	default:
 		t.rep.add(rankWrite, "only SELECT is allowed")
 	}
@@ -71,7 +71,7 @@ func (t *translator) selectStmt(n *ast.SelectStmt) {
 		return
 	}
 	if n.From == nil || n.From.TableRefs == nil {
-		t.rep.add(rankNode, "a SELECT needs a FROM with an allowed table: %s", t.guard.tableList())
+		t.rep.add(rankNode, "a SELECT needs a FROM with an allowed table: %s", t.guard.tableList(""))
 		return
 	}
 	t.stmt.distinct = n.Distinct
