@@ -78,7 +78,7 @@ var lifeCases = []storeCase{
 		Promises: []string{"Invocations.Load#3", "Runs.Find#2"},
 		Body: func(t kit.T, subject Subject) {
 			s := on(t, subject)
-			r := s.open("r1", func(r *run.Run) { r.RecordTTL = 2 * s.Unit })
+			r := s.open("r1", func(r *run.Run) { r.RecordTTL = 10 * s.Unit })
 			projecting, settled := s.begin(r, "call_1"), s.begin(r, "call_2")
 			s.settle(s.answered(settled))
 			keys := []invocation.Key{projecting.Key(), settled.Key()}
@@ -102,7 +102,7 @@ var lifeCases = []storeCase{
 				require.WithinDuration(t, at[i], s.expires(k), 0)
 			}
 			require.WithinDuration(t, runAt, s.RunExpires(t, "r1"), 0)
-			s.Advance(t, s.Unit)
+			s.Advance(t, 9*s.Unit)
 			found, err := s.Store.Load(t.Context(), "r1", ports.Whole, "call_1", "call_2")
 			require.NoError(t, err)
 			require.Empty(t, found)
