@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -146,17 +147,14 @@ func TestStoreContractAsTheLeastPrivilegedUser(t *testing.T) {
 
 func TestStoreOverTLS(t *testing.T) {
 	cert, key, pool := certificate(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := l.Addr().String()
-	require.NoError(t, l.Close())
-	_, port, _ := net.SplitHostPort(addr)
+	port := strconv.Itoa(servers.FreePort(t))
+	addr := net.JoinHostPort("127.0.0.1", port)
 	servers.Redis(t, "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key,
 		"--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
 	opt := patient(addr)
 	opt.TLS = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	s := open(t, opt)
-	_, err = s.Check(t.Context())
+	_, err := s.Check(t.Context())
 	require.NoError(t, err)
 	warm(t, s)
 	opt = quick(addr)

@@ -24,12 +24,21 @@ func behind(
 	r = servers.Redis(t, append([]string{"--appendonly", "no"}, args...)...)
 	p = servers.Proxy(t, r.Addr)
 	opt := quick(p.Addr)
-	opt.PoolSize = 1 // so that the connection that is open is the one that is used
+	opt.Patience = 20 * time.Second // an operation that can go through does, however busy the machine is
+	opt.PoolSize = 1                // so that the connection that is open is the one that is used
 	s = open(t, opt)
 	opt.Addrs = []string{r.Addr}
 	beside = open(t, opt)
 	warm(t, beside)
 	return r, p, s, beside
+}
+
+// brief returns a context for an operation that nothing answers.
+func brief(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // during calls op on an open connection while the proxy is in trouble, and ends the trouble once the
@@ -114,11 +123,11 @@ func TestS24_UnknownBeginIsFencedOnceTheServerIsBack(t *testing.T) {
 	executed, unsent := call(on, "executed"), call(on, "unsent")
 
 	p.DropReplies()
-	_, err := begin(t.Context(), s, on, executed)
+	_, err := begin(brief(t), s, on, executed)
 	requireFault(t, fault.StoreUnavailable, err)
 	p.KillConnections()
 	p.Blackhole()
-	_, err = begin(t.Context(), s, on, unsent)
+	_, err = begin(brief(t), s, on, unsent)
 	requireFault(t, fault.StoreUnavailable, err)
 	p.Pass(t)
 	p.KillConnections()
@@ -147,7 +156,10 @@ func TestS24_UnknownBeginIsFencedOnceTheServerIsBack(t *testing.T) {
 
 func TestS24_PausedServer(t *testing.T) {
 	r := servers.Redis(t, "--appendonly", "no")
-	s := open(t, quick(r.Addr))
+	opt := quick(r.Addr)
+	s := open(t, opt)
+	opt.Patience = 20 * time.Second
+	afterwards := open(t, opt)
 	on := openRun(t, s, "r1")
 	settling, err := begin(t.Context(), s, on, call(on, "settling"))
 	require.NoError(t, err)
@@ -170,12 +182,12 @@ func TestS24_PausedServer(t *testing.T) {
 	r.Resume(t)
 	// The server may now execute what was sent while it stood still.
 	eventually(t, "the late Begin did not stay an execution", func() bool {
-		got := load(t, s, late)
-		fenced, err := s.Client().HExists(t.Context(), s.RunKey("r1"), "z:"+late.Owner).Result()
+		got := load(t, afterwards, late)
+		fenced, err := afterwards.Client().HExists(t.Context(), s.RunKey("r1"), "z:"+late.Owner).Result()
 		require.NoError(t, err)
 		return got == nil && fenced || got != nil && got.Status == invocation.Error
 	})
-	got, err := s.Settle(t.Context(), next)
+	got, err := afterwards.Settle(t.Context(), next)
 	if err != nil { // its run was completed meanwhile, so it may have become an error before
 		requireFault(t, fault.ExecutionLost, err)
 	} else {
@@ -184,24 +196,21 @@ func TestS24_PausedServer(t *testing.T) {
 }
 
 func TestS24_ServerIsDown(t *testing.T) {
-	r, p, s, _ := behind(t)
+	_, p, s, _ := behind(t)
 	on := openRun(t, s, "r1")
 	rec, err := begin(t.Context(), s, on, call(on, "call_1"))
 	require.NoError(t, err)
 	p.Refuse()
-	since := time.Now()
-	_, err = begin(t.Context(), s, on, call(on, "call_2"))
+	_, err = begin(brief(t), s, on, call(on, "call_2"))
 	requireFault(t, fault.StoreUnavailable, err)
-	_, err = s.Settle(t.Context(), answered(t, rec, 100))
+	_, err = s.Settle(brief(t), answered(t, rec, 100))
 	requireFault(t, fault.StoreUnavailable, err)
-	_, err = s.Open(t.Context(), run.Run{ID: "r2", TTL: time.Hour, RecordTTL: time.Hour})
+	_, err = s.Open(brief(t), run.Run{ID: "r2", TTL: time.Hour, RecordTTL: time.Hour})
 	requireFault(t, fault.StoreUnavailable, err)
-	require.Less(t, time.Since(since), 30*time.Second)
 	p.Pass(t)
 	_, err = s.Settle(t.Context(), answered(t, rec, 100))
 	require.NoError(t, err)
 	require.Nil(t, load(t, s, call(on, "call_2")))
-	_ = r
 }
 
 func TestS25_EndedCallersAreAnsweredAtOnce(t *testing.T) {

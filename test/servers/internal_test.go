@@ -1,8 +1,12 @@
 package servers
 
 import (
+	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -35,6 +39,36 @@ func TestATakenPortIsTriedAgainElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, attempts)
 	require.NoError(t, p.discard())
+}
+
+// TestMain lets the test below ask another process whether it gets a port.
+func TestMain(m *testing.M) {
+	if text := os.Getenv("TOOLBOUNDARY_TEST_RESERVE"); text != "" {
+		port, _ := strconv.Atoi(text)
+		got, err := ports.reserve(port)
+		fmt.Print(got, err)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestAPortIsReservedForThisProcess(t *testing.T) {
+	port := FreePort(t)
+	again, err := ports.reserve(port)
+	require.NoError(t, err)
+	require.False(t, again, "nor does this process get it twice")
+	elsewhere := func(port int) string {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "TOOLBOUNDARY_TEST_RESERVE="+strconv.Itoa(port))
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		return string(out)
+	}
+	require.Equal(t, "false <nil>", elsewhere(port))
+	free, err := net.Listen("tcp", "127.0.0.1:0") // outside the range: no test reserves it
+	require.NoError(t, err)
+	defer free.Close()
+	require.Equal(t, "true <nil>", elsewhere(free.Addr().(*net.TCPAddr).Port), "a port that nobody has reserved")
 }
 
 func TestSweepRemovesOnlyWhatADeadProcessLeftLongAgo(t *testing.T) {

@@ -30,12 +30,10 @@ func RedisCluster(t testing.TB, args ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{}
 	for range clusterNodes {
-		bus, err := freePort()
-		if err != nil {
-			t.Fatalf("Redis Cluster: %v", err)
-		}
-		// The bus port's default, 10000 above the client port, may lie among the kernel's ports for outgoing connections.
-		options := []string{"--cluster-enabled", "yes", "--cluster-node-timeout", "5000", "--cluster-port", strconv.Itoa(bus)}
+		// The bus port's default, 10000 above the client port, may be among the kernel's ports for outgoing
+		// connections.
+		bus := strconv.Itoa(FreePort(t))
+		options := []string{"--cluster-enabled", "yes", "--cluster-node-timeout", "5000", "--cluster-port", bus}
 		node := startRedis(t, append(options, args...)...)
 		c.Nodes, c.Addrs, c.Version = append(c.Nodes, node), append(c.Addrs, node.Addr), node.Version
 	}
