@@ -52,7 +52,7 @@ func onMariaDB(t *testing.T) subject {
 		"SELECT id, (SELECT id FROM shop.customers) AS many FROM shop.customers")
 	return subject{
 		tool: "mysql_query", source: "shop",
-		configuration: shop(db, "1s") + "      shop.failing: [id, many]\n",
+		configuration: shop(db, "3s") + "      shop.failing: [id, many]\n",
 
 		found:     `{"data_source":"shop","sql":"SELECT name FROM customers WHERE id = 18"}`,
 		none:      `{"data_source":"shop","sql":"SELECT name FROM customers WHERE id = 0"}`,
@@ -79,7 +79,7 @@ func metricsAt(url string) string {
   metrics:
     kind: prometheus
     url: %q
-    query_timeout: 1s
+    query_timeout: 3s
     metrics: [up, 'http_*']
     matchers: ['tenant="a"']
 `, url)
@@ -175,7 +175,7 @@ func onLogs(t *testing.T) subject {
     kind: logs
     root: %q
     files: ['app.log*', slow.log]
-    query_timeout: 1s
+    query_timeout: 3s
     time_pattern: '^\S+'
     time_layout: rfc3339
     masks: ['password=(\S+)']
