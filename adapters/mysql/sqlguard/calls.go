@@ -247,12 +247,26 @@ func (t *translator) typedLiteral(kind string, n *ast.FuncCallExpr) expr {
 func (t *translator) extract(f *function, n *ast.FuncCallExpr) expr {
 	if len(n.Args) == 2 {
 		if unit, ok := n.Args[0].(*ast.TimeUnitExpr); ok && unit.Unit.String() != "" {
+			if unit.Unit.String() == "WEEK" {
+				return t.extractWeek(n)
+			}
 			return &extract{f, unit.Unit.String(), t.expr(n.Args[1])}
 		}
 	}
 	t.rep.add(rankFunction, "write EXTRACT(HOUR FROM x)")
 	t.values(n.Args)
 	return nullLiteral{}
+}
+
+// extractWeek writes WEEK(x), which is the same: of '0000-00-00' MariaDB extracts week 613566757.
+func (t *translator) extractWeek(n *ast.FuncCallExpr) expr {
+	week := t.guard.functions["WEEK"]
+	if week == nil {
+		t.rep.add(rankFunction, "EXTRACT(WEEK FROM x) is not allowed, because WEEK is not")
+		t.values(n.Args)
+		return nullLiteral{}
+	}
+	return &call{week, []expr{t.expr(n.Args[1])}}
 }
 
 // json translates a call with paths. A path is a constant, and has no **, which may take each part of a document as

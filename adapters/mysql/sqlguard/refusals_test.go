@@ -136,3 +136,16 @@ func TestLongNumbersAreNumbers(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{"12345678901234567890123"}, plan.Args)
 }
+
+// EXTRACT(WEEK …) is printed as WEEK(…), which knows that a date of zeros has none.
+func TestExtractWeek(t *testing.T) {
+	plan, err := open(t).Prepare("SELECT EXTRACT(WEEK FROM placed_at) AS w FROM orders", nil)
+	require.NoError(t, err)
+	require.Contains(t, plan.SQL, "SELECT WEEK(`_t1`.`placed_at`) AS")
+	p := shopPolicy()
+	p.Functions = []string{"EXTRACT"}
+	g, err := sqlguard.New(p)
+	require.NoError(t, err)
+	_, err = g.Prepare("SELECT EXTRACT(WEEK FROM placed_at) AS w FROM orders", nil)
+	require.ErrorContains(t, err, "FUNCTION: EXTRACT(WEEK FROM x) is not allowed, because WEEK is not")
+}

@@ -126,7 +126,7 @@ func (g *Generator) number(depth int) string {
 	case 21:
 		return "FIELD(" + g.expr(Text, depth-1) + ", " + g.literal(Text) + ", " + g.literal(Text) + ")"
 	case 22:
-		return "EXTRACT(" + pick(g, "HOUR", "YEAR_MONTH", "DAY", "quarter", "WEEK", "SECOND_MICROSECOND") + " FROM " + g.expr(Date, depth-1) + ")"
+		return "EXTRACT(" + pick(g, "HOUR", "YEAR_MONTH", "DAY", "quarter", "SECOND_MICROSECOND") + " FROM " + g.expr(Date, depth-1) + ")"
 	case 23:
 		return pick(g, "WEEK", "QUARTER", "SECOND", "WEEKDAY", "YEARWEEK", "DAYOFYEAR", "TO_DAYS", "TIME_TO_SEC") + "(" + g.expr(Date, depth-1) + ")"
 	case 24:
@@ -240,7 +240,8 @@ func (g *Generator) date(depth int) string {
 	case 5:
 		return pick(g, "NOW()", "CURDATE()", "CURRENT_DATE", "CURRENT_DATE()", "CURRENT_TIMESTAMP", "NOW(3)", "CURRENT_TIMESTAMP(6)", "now()")
 	case 6:
-		return "FROM_UNIXTIME(" + g.expr(Number, depth-1) + ")"
+		// Of integers: of a DECIMAL, MariaDB shows as many digits as its type has, and a guard may have it show six.
+		return "FROM_UNIXTIME(CAST(" + g.expr(Number, depth-1) + " AS SIGNED))"
 	case 7:
 		return "CAST(" + day() + " AS " + pick(g, "DATE", "DATETIME", "DATETIME(3)", "TIME") + ")"
 	case 8:
