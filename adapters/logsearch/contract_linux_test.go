@@ -80,7 +80,8 @@ func (o *opens) count() int {
 }
 
 func asked(pattern, files string, more ...string) json.RawMessage {
-	return json.RawMessage(fmt.Sprintf(`{"data_source":"logs","pattern":%q,"files":%q%s}`, pattern, files, strings.Join(more, "")))
+	const form = `{"data_source":"logs","pattern":%q,"files":%q%s}`
+	return json.RawMessage(fmt.Sprintf(form, pattern, files, strings.Join(more, "")))
 }
 
 func TestS26_ExecutorContract(t *testing.T) {
@@ -98,7 +99,9 @@ func TestS26_ExecutorContract(t *testing.T) {
 
 	executortest.Test(t, executortest.Subject{
 		New: func(t kit.T) ports.Executor {
-			made, err := logsearch.New([]logsearch.Source{{ID: "logs", Root: root, Files: []string{"app.log*"}, MaxLines: 1_000_000, MaxConcurrent: 4}}, clock{noon})
+			made, err := logsearch.New([]logsearch.Source{{
+				ID: "logs", Root: root, Files: []string{"app.log*"}, MaxLines: 1_000_000, MaxConcurrent: 4,
+			}}, clock{noon})
 			require.NoError(t, err)
 			return made
 		},
@@ -109,7 +112,10 @@ func TestS26_ExecutorContract(t *testing.T) {
 		Failing: asked("never", "app.log.gz"), FailsWith: fault.ExecutionFailed,
 		Refused: []executortest.Refused{
 			{Why: "no pattern of RE2", Request: asked("(", "app.log"), Code: fault.QueryRejected},
-			{Why: "a program out of a few letters", Request: asked(strings.Repeat(`\pL{99}`, 100), ""), Code: fault.QueryRejected},
+			{
+				Why:     "a program out of a few letters",
+				Request: asked(strings.Repeat(`\pL{99}`, 100), ""), Code: fault.QueryRejected,
+			},
 			{Why: "no time", Request: asked("x", "", `,"start":"now"`), Code: fault.RequestInvalid},
 			{Why: "too much context", Request: asked("x", "", `,"context":11`), Code: fault.RequestInvalid},
 		},
@@ -131,8 +137,9 @@ func rawAnswer(pattern, problem string, texts ...string) json.RawMessage {
 		lines = append(lines, map[string]string{"at": fmt.Sprint("f:", i), "text": text})
 	}
 	a := map[string]any{
-		"asked": map[string]string{"data_source": "logs", "pattern": pattern}, "searched": map[string]any{"files": []string{"app.log"}, "file_count": 1, "lines": 9, "bytes": 99},
-		"matched": len(texts), "interval": "1s", "counts": [][2]any{{noon.Format(time.RFC3339), len(texts)}}, "lines": lines,
+		"asked":    map[string]string{"data_source": "logs", "pattern": pattern},
+		"searched": map[string]any{"files": []string{"app.log"}, "file_count": 1, "lines": 9, "bytes": 99},
+		"matched":  len(texts), "interval": "1s", "counts": [][2]any{{noon.Format(time.RFC3339), len(texts)}}, "lines": lines,
 	}
 	if len(texts) == 0 {
 		delete(a, "counts")
@@ -152,7 +159,8 @@ func TestS26_ProjectorContract(t *testing.T) {
 		Sensitive: func(text string) json.RawMessage { return rawAnswer("", text, "x") },
 		Malformed: []json.RawMessage{
 			json.RawMessage(`{}`), json.RawMessage(`[]`), json.RawMessage(`null`),
-			json.RawMessage(`{"asked":{},"searched":{"files":[]}}`), json.RawMessage(`{"asked":{},"searched":{},"matched":0,"lines":[{"at":"a","text":"b"}]}`),
+			json.RawMessage(`{"asked":{},"searched":{"files":[]}}`),
+			json.RawMessage(`{"asked":{},"searched":{},"matched":0,"lines":[{"at":"a","text":"b"}]}`),
 		},
 	})
 }

@@ -66,8 +66,12 @@ func TestS23_WhyADataSourceIsUnavailable(t *testing.T) {
 		"an unknown user":      {rigFor(t, m.Addr, "canary-user", "canary-password"), "LOGIN"},
 		"the account's secret": {rigFor(t, m.Addr, user, password, noAccount), "LOGIN"},
 		"nothing answers":      {rigFor(t, hole.Addr, user, password, impatient), "CONNECT_TIMEOUT"},
-		"no trusted authority": {rigFor(t, m.Addr, user, password, func(s *mysql.Source, _ *mysql.Options) { s.TLS = &tls.Config{MinVersion: tls.VersionTLS12} }), "TLS"},
-		"no such sql_mode":     {rigFor(t, m.Addr, user, password, func(s *mysql.Source, _ *mysql.Options) { s.SQLModeExtra = []string{"TIME_TRUNCATE_FRACTIONAL"} }), "SESSION"},
+		"no trusted authority": {rigFor(t, m.Addr, user, password, func(s *mysql.Source, _ *mysql.Options) {
+			s.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		}), "TLS"},
+		"no such sql_mode": {rigFor(t, m.Addr, user, password, func(s *mysql.Source, _ *mysql.Options) {
+			s.SQLModeExtra = []string{"TIME_TRUNCATE_FRACTIONAL"}
+		}), "SESSION"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.rig.fails(t, simple, fault.DataSourceUnavailable, c.reason)
@@ -197,7 +201,8 @@ func TestConfigurationProblemsAreAllNamed(t *testing.T) {
 		{Source: server.Source{ID: "d", Address: "h:1", Account: account}, MaxCell: -1},
 	}, mysql.Options{}, zap.NewNop())
 	for _, want := range []string{
-		`"a": its address`, `"a": it needs an account`, `"a": sql_mode "ANSI_QUOTES"`, `"b": its limits`, `"c" is listed twice`, `"d": its limits`,
+		`"a": its address`, `"a": it needs an account`, `"a": sql_mode "ANSI_QUOTES"`, `"b": its limits`,
+		`"c" is listed twice`, `"d": its limits`,
 	} {
 		require.ErrorContains(t, err, want)
 	}

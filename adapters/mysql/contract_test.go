@@ -21,20 +21,34 @@ func refused(t testing.TB) []executortest.Refused {
 	invalid := func(why, text string) executortest.Refused {
 		return executortest.Refused{Why: why, Request: json.RawMessage(text), Code: fault.RequestInvalid}
 	}
+	const start = `{"data_source":"shop","sql":"SELECT id FROM customers`
 	return []executortest.Refused{
-		query("a write", "DELETE FROM customers"), query("a wildcard", "SELECT * FROM customers"), query("a hidden column", "SELECT ssn FROM customers"),
-		query("a subquery", "SELECT id FROM customers WHERE id IN (SELECT id FROM orders)"), query("a union", "SELECT id FROM customers UNION SELECT id FROM orders"),
-		query("two statements", "SELECT id FROM customers; DELETE FROM customers"), query("a function", "SELECT SLEEP(5) FROM customers"),
-		query("metadata", "SHOW TABLES"), query("locking", "SELECT id FROM customers FOR UPDATE"), query("no SQL", ""),
-		query("too few params", "SELECT id FROM customers WHERE id = ?"), query("too many params", "SELECT id FROM customers", 1),
-		invalid("no sql", `{"data_source":"shop"}`), invalid("no source", `{"sql":"SELECT id FROM customers"}`), invalid("null for sql", `{"data_source":"shop","sql":null}`),
-		invalid("coordinates", `{"data_source":"shop","sql":"SELECT id FROM customers","host":"evil"}`),
-		invalid("authorisation", `{"data_source":"shop","sql":"SELECT id FROM customers","authorized":true}`),
-		invalid("session settings", `{"data_source":"shop","sql":"SELECT id FROM customers","session":{"sql_mode":""}}`),
-		invalid("a duplicate member", `{"data_source":"shop","sql":"SELECT id FROM customers","sql":"SELECT name FROM customers"}`),
-		invalid("params that are no array", `{"data_source":"shop","sql":"SELECT id FROM customers","params":{}}`),
-		invalid("a param that is an object", `{"data_source":"shop","sql":"SELECT id FROM customers WHERE id = ?","params":[{}]}`),
-		{Why: "another source", Request: json.RawMessage(`{"data_source":"Shop","sql":"SELECT id FROM customers"}`), Code: fault.DataSourceUnknown},
+		query("a write", "DELETE FROM customers"),
+		query("a wildcard", "SELECT * FROM customers"),
+		query("a hidden column", "SELECT ssn FROM customers"),
+		query("a subquery", "SELECT id FROM customers WHERE id IN (SELECT id FROM orders)"),
+		query("a union", "SELECT id FROM customers UNION SELECT id FROM orders"),
+		query("two statements", "SELECT id FROM customers; DELETE FROM customers"),
+		query("a function", "SELECT SLEEP(5) FROM customers"),
+		query("metadata", "SHOW TABLES"),
+		query("locking", "SELECT id FROM customers FOR UPDATE"),
+		query("no SQL", ""),
+		query("too few params", "SELECT id FROM customers WHERE id = ?"),
+		query("too many params", "SELECT id FROM customers", 1),
+		invalid("no sql", `{"data_source":"shop"}`),
+		invalid("no source", `{"sql":"SELECT id FROM customers"}`),
+		invalid("null for sql", `{"data_source":"shop","sql":null}`),
+		invalid("coordinates", start+`","host":"evil"}`),
+		invalid("authorisation", start+`","authorized":true}`),
+		invalid("session settings", start+`","session":{"sql_mode":""}}`),
+		invalid("a duplicate member", start+`","sql":"SELECT name FROM customers"}`),
+		invalid("params that are not an array", start+`","params":{}}`),
+		invalid("a param that is an object", start+` WHERE id = ?","params":[{}]}`),
+		{
+			Why:     "another source",
+			Request: json.RawMessage(`{"data_source":"Shop","sql":"SELECT id FROM customers"}`),
+			Code:    fault.DataSourceUnknown,
+		},
 	}
 }
 

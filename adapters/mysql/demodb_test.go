@@ -33,8 +33,9 @@ USE shop;
 CREATE TABLE customers (id INT PRIMARY KEY, name VARCHAR(80) NOT NULL);
 INSERT INTO customers VALUES (1, 'Ada Lovelace'), (2, 'Grace Hopper');
 CREATE TABLE digits (d INT PRIMARY KEY, body TEXT NOT NULL);
-INSERT INTO digits VALUES (0, REPEAT('x', 10240)), (1, REPEAT('x', 10240)), (2, REPEAT('x', 10240)), (3, REPEAT('x', 10240)), (4, REPEAT('x', 10240)),
-  (5, REPEAT('x', 10240)), (6, REPEAT('x', 10240)), (7, REPEAT('x', 10240)), (8, REPEAT('x', 10240)), (9, REPEAT('x', 10240));
+INSERT INTO digits VALUES (0, REPEAT('x', 10240)), (1, REPEAT('x', 10240)), (2, REPEAT('x', 10240)),
+  (3, REPEAT('x', 10240)), (4, REPEAT('x', 10240)), (5, REPEAT('x', 10240)), (6, REPEAT('x', 10240)),
+  (7, REPEAT('x', 10240)), (8, REPEAT('x', 10240)), (9, REPEAT('x', 10240));
 `
 
 // demo starts the demo's embedded engine, a program of a module of its own.
@@ -89,14 +90,19 @@ func TestS26_S36_ContractOnTheEmbeddedEngine(t *testing.T) {
 	addr := demo(t, user, password)
 	line := servers.Proxy(t, addr)
 	through := newRelay(t, line.Addr)
-	r := rigFor(t, through.addr, user, password, func(s *mysql.Source, _ *mysql.Options) { s.Guard = guard(t, demoPolicy()) })
-	watcher, err := sql.Open("mysql", (&driver.Config{Net: "tcp", Addr: addr, User: user, Passwd: password, AllowNativePasswords: true, Logger: &driver.NopLogger{}}).FormatDSN())
+	r := rigFor(t, through.addr, user, password, func(s *mysql.Source, _ *mysql.Options) {
+		s.Guard = guard(t, demoPolicy())
+	})
+	beside := driver.Config{
+		Net: "tcp", Addr: addr, User: user, Passwd: password, AllowNativePasswords: true, Logger: &driver.NopLogger{},
+	}
+	watcher, err := sql.Open("mysql", beside.FormatDSN())
 	require.NoError(t, err)
 	defer watcher.Close()
 	report, err := r.operator().Inspect(t.Context())
 	require.NoError(t, err)
 	t.Logf("embedded engine: %s %s, beyond reading: %v", report.Product, report.Version, report.BeyondRead)
-	t.Log("the whole contract runs here; what the engine does otherwise (time limits, read-only sessions, AVG, error numbers) stands in test/demodb/GAPS.md")
+	t.Log("the whole contract runs here; test/demodb/GAPS.md says what the engine does otherwise")
 	require.Empty(t, report.BeyondRead)
 	require.NoError(t, r.operator().ProveKill(t.Context()))
 
@@ -111,7 +117,9 @@ func TestS26_S36_ContractOnTheEmbeddedEngine(t *testing.T) {
 		Refused: refused(t)[:1],
 		Running: func(kit.T) int {
 			var n int
-			require.NoError(t, watcher.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '%digits%' AND ID <> CONNECTION_ID()").Scan(&n))
+			const busy = "SELECT COUNT(*) FROM information_schema.PROCESSLIST " +
+				"WHERE INFO LIKE '%digits%' AND ID <> CONNECTION_ID()"
+			require.NoError(t, watcher.QueryRow(busy).Scan(&n))
 			return n
 		},
 		Calls:    func(kit.T) int { return through.sent() },

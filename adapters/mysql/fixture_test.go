@@ -80,7 +80,8 @@ func policy() sqlguard.Policy {
 		table("shop", "customers", "id", "name", "email", "country", "created_at", "vip"),
 		table("shop", "orders", "id", "customer_id", "status", "total", "placed_at", "note"),
 		table("archive", "orders", "id", "customer_id", "status", "total", "placed_at"),
-		table("shop", "v_slow", "id", "nap"), table("shop", "v_busy", "nap"), table("shop", "v_large", "id", "body"), table("shop", "v_giant", "body"),
+		table("shop", "v_slow", "id", "nap"), table("shop", "v_busy", "nap"), table("shop", "v_large", "id", "body"),
+		table("shop", "v_giant", "body"),
 		table("shop", "v_denied", "k"), table("shop", "secrets", "k"), table("shop", "odd", oddColumns...),
 	}}
 }
@@ -93,7 +94,9 @@ func guard(t testing.TB, p sqlguard.Policy) *sqlguard.Guard {
 }
 
 // grants let the account read what the policy allows, but neither shop.secrets nor v_denied.
-var grants = []string{"SELECT ON archive.*", "SELECT ON shop.customers", "SELECT ON shop.orders", "SELECT ON shop.v_slow", "SELECT ON shop.v_busy", "SELECT ON shop.v_large",
+var grants = []string{
+	"SELECT ON archive.*", "SELECT ON shop.customers", "SELECT ON shop.orders", "SELECT ON shop.v_slow",
+	"SELECT ON shop.v_busy", "SELECT ON shop.v_large",
 	"SELECT ON shop.v_giant", "SELECT ON shop.odd"}
 
 // rig is a tool on a server, with its log.

@@ -27,8 +27,12 @@ func certificate(t *testing.T) (trusted *x509.CertPool, certFile, keyFile string
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	require.NoError(t, err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
@@ -58,7 +62,8 @@ func TestEncryptedSessions(t *testing.T) {
 	}
 	r := newRig(t, m, over(trusted))
 	var cipher string
-	require.NoError(t, r.operator().Query(t.Context(), "SHOW SESSION STATUS LIKE 'Ssl_cipher'", func(row []string) error { cipher = row[1]; return nil }))
+	keep := func(row []string) error { cipher = row[1]; return nil }
+	require.NoError(t, r.operator().Query(t.Context(), "SHOW SESSION STATUS LIKE 'Ssl_cipher'", keep))
 	require.NotEmpty(t, cipher)
 	report, err := r.operator().Inspect(t.Context())
 	require.NoError(t, err)

@@ -110,7 +110,8 @@ func TestS26_ExecutorContractOnARealPrometheus(t *testing.T) {
 		Refused: refused,
 		Running: func(t kit.T) int { return gauge(t, server.URL, `(?m)^prometheus_engine_queries (\S+)$`) },
 		Calls: func(t kit.T) int {
-			return gauge(t, server.URL, `(?m)^prometheus_http_requests_total\{code="\d+",handler="/api/v1/query(?:_range)?"\} (\S+)$`)
+			const requests = `(?m)^prometheus_http_requests_total\{code="\d+",handler="/api/v1/query(?:_range)?"\} (\S+)$`
+			return gauge(t, server.URL, requests)
 		},
 		Secrets: []string{line.Addr, "127.0.0.1", "many-to-many", "number="},
 		Break:   refusing(t, line),

@@ -195,7 +195,9 @@ func TestTheContractCatchesMutatedScripts(t *testing.T) {
 func mutantSubject(t *testing.T, instrument func(redis.UniversalClient)) storetest.Subject {
 	t.Helper()
 	r := servers.Redis(t, "--appendonly", "no")
-	opt := redisstore.Options{Addrs: []string{r.Addr}, Patience: 5 * time.Second, Try: 4 * time.Second, Instrument: instrument}
+	opt := redisstore.Options{
+		Addrs: []string{r.Addr}, Patience: 5 * time.Second, Try: 4 * time.Second, Instrument: instrument,
+	}
 	return subject(opt, 150*time.Millisecond)
 }
 

@@ -21,47 +21,45 @@ import (
 // enough is a raw limit that the small answers never reach.
 const enough limits.RawBytes = 1 << 20
 
-func executeCases() []kit.Case[Subject] {
-	return []kit.Case[Subject]{
-		{Name: "Execute/AnswersInJSON", Scenarios: []string{"S26", "S30"},
-			Rule:     "A plan's answer is one JSON value, the same each time, and the caller may change its bytes.",
-			Promises: []string{"Executor.Execute#1"}, Body: answersInJSON},
-		{Name: "Execute/DoesNotMixCalls",
-			Rule:     "Concurrent executions get their own answers.",
-			Promises: []string{"Executor.Execute#2"}, Body: doesNotMix},
-		{Name: "Execute/StopsPastTheLimit", Scenarios: []string{"S20", "S22"},
-			Rule: "An answer of exactly the limit passes; with one byte less it is RESULT_TOO_LARGE and there " +
-				"is no answer.",
-			Promises: []string{"Executor.Execute#1", "Executor.Execute#3"}, Body: stopsPastLimit},
-		{Name: "Execute/BoundsItsMemory", Scenarios: []string{"S20"},
-			Rule: "An endless answer is RESULT_TOO_LARGE; memory grows by less than four times the limit, " +
-				"and the source is not left sending.",
-			Promises: []string{"Executor.Execute#3"}, Body: boundsMemory},
-		{Name: "Execute/StopsWhenCancelled", Scenarios: []string{"S23", "S36"},
-			Rule: "When the context is cancelled the execution is EXECUTION_CANCELLED and the work at the " +
-				"source ends.",
-			Promises: []string{"Executor.Execute#4"}, Body: stopsWhenCancelled},
-		{Name: "Execute/StopsAtTheDeadline", Scenarios: []string{"S23", "S36"},
-			Rule:     "At the context's deadline the execution is EXECUTION_TIMEOUT and the work at the source ends.",
-			Promises: []string{"Executor.Execute#4"}, Body: stopsAtDeadline},
-		{Name: "Execute/WorksAfterStops", Scenarios: []string{"S36"},
-			Rule:     "However many executions were stopped, the next one answers.",
-			Promises: []string{"Executor.Execute#7"}, Body: worksAfterStops},
-		{Name: "Execute/DoesNotStartWhenEnded", Scenarios: []string{"S36"},
-			Rule:     "A context that has ended already starts nothing at the source.",
-			Promises: []string{"Executor.Execute#5"}, Body: doesNotStart},
-		{Name: "Execute/FailsSafely", Scenarios: []string{"S23"},
-			Rule: "What fails at the source is a fault with a known code and not a word of the source's own; " +
-				"the next execution answers.",
-			Promises: []string{"Executor.Execute#6", "Executor.Execute#7"}, Body: failsSafely},
-		{Name: "Execute/SourceIsUnreachable", Scenarios: []string{"S23"},
-			Rule: "While its source cannot be reached an execution is DATA_SOURCE_UNAVAILABLE, without a word of where " +
-				"it is; afterwards the next one answers.",
-			Promises: []string{"Executor.Execute#6", "Executor.Execute#7"}, Body: unreachable},
-		{Name: "Execute/RefusesForeignPlans",
-			Rule:     "A plan that is not the executor's own is a fault, not a panic.",
-			Promises: []string{"Executor.Execute#6"}, Body: refusesForeign},
-	}
+var executeCases = []kit.Case[Subject]{
+	{Name: "Execute/AnswersInJSON", Scenarios: []string{"S26", "S30"},
+		Rule:     "A plan's answer is one JSON value, the same each time, and the caller may change its bytes.",
+		Promises: []string{"Executor.Execute#1"}, Body: answersInJSON},
+	{Name: "Execute/DoesNotMixCalls",
+		Rule:     "Concurrent executions get their own answers.",
+		Promises: []string{"Executor.Execute#2"}, Body: doesNotMix},
+	{Name: "Execute/StopsPastTheLimit", Scenarios: []string{"S20", "S22"},
+		Rule: "An answer of exactly the limit passes; with one byte less it is RESULT_TOO_LARGE and there " +
+			"is no answer.",
+		Promises: []string{"Executor.Execute#1", "Executor.Execute#3"}, Body: stopsPastLimit},
+	{Name: "Execute/BoundsItsMemory", Scenarios: []string{"S20"},
+		Rule: "An endless answer is RESULT_TOO_LARGE; memory grows by less than four times the limit, " +
+			"and the source is not left sending.",
+		Promises: []string{"Executor.Execute#3"}, Body: boundsMemory},
+	{Name: "Execute/StopsWhenCancelled", Scenarios: []string{"S23", "S36"},
+		Rule: "When the context is cancelled the execution is EXECUTION_CANCELLED and the work at the " +
+			"source ends.",
+		Promises: []string{"Executor.Execute#4"}, Body: stopsWhenCancelled},
+	{Name: "Execute/StopsAtTheDeadline", Scenarios: []string{"S23", "S36"},
+		Rule:     "At the context's deadline the execution is EXECUTION_TIMEOUT and the work at the source ends.",
+		Promises: []string{"Executor.Execute#4"}, Body: stopsAtDeadline},
+	{Name: "Execute/WorksAfterStops", Scenarios: []string{"S36"},
+		Rule:     "However many executions were stopped, the next one answers.",
+		Promises: []string{"Executor.Execute#7"}, Body: worksAfterStops},
+	{Name: "Execute/DoesNotStartWhenEnded", Scenarios: []string{"S36"},
+		Rule:     "A context that has ended already starts nothing at the source.",
+		Promises: []string{"Executor.Execute#5"}, Body: doesNotStart},
+	{Name: "Execute/FailsSafely", Scenarios: []string{"S23"},
+		Rule: "What fails at the source is a fault with a known code and not a word of the source's own; " +
+			"the next execution answers.",
+		Promises: []string{"Executor.Execute#6", "Executor.Execute#7"}, Body: failsSafely},
+	{Name: "Execute/SourceIsUnreachable", Scenarios: []string{"S23"},
+		Rule: "While its source cannot be reached an execution is DATA_SOURCE_UNAVAILABLE, without a word of where " +
+			"it is; afterwards the next one answers.",
+		Promises: []string{"Executor.Execute#6", "Executor.Execute#7"}, Body: unreachable},
+	{Name: "Execute/RefusesForeignPlans",
+		Rule:     "A plan that is not the executor's own is a fault, not a panic.",
+		Promises: []string{"Executor.Execute#6"}, Body: refusesForeign},
 }
 
 func prepared(t kit.T, subject Subject, executor ports.Executor, request json.RawMessage) tool.Plan {

@@ -8,6 +8,7 @@ package executortest
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ type Refused struct {
 
 // Suite is the contract. Its cases count what runs at the source, so they run one by one.
 func Suite() kit.Suite[Subject] {
-	return kit.Suite[Subject]{Cases: append(prepareCases(), executeCases()...)}
+	return kit.Suite[Subject]{Cases: slices.Concat(prepareCases, executeCases)}
 }
 
 // Test tests a tool.

@@ -17,33 +17,31 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-func prepareCases() []kit.Case[Subject] {
-	return []kit.Case[Subject]{
-		{Name: "Describe/IsConstant", Scenarios: []string{"S05"},
-			Rule: "The description is always the same: a stable name, JSON Schemas of objects, sorted data sources, " +
-				"and ReadOnly.",
-			Promises: []string{"Executor.Describe#1"}, Body: describeIsConstant},
-		{Name: "Prepare/AcceptsAndLeavesTheRequest", Scenarios: []string{"S30"},
-			Rule:     "A valid request becomes a plan, concurrently too; its bytes are neither changed nor kept.",
-			Promises: []string{"Executor.Prepare#1", "Executor.Prepare#4", "Executor.Prepare#5"}, Body: prepareAccepts},
-		{Name: "Prepare/RefusesUnknownMembers", Scenarios: []string{"S04", "S34"},
-			Rule: "A member that the tool does not know, also one that differs by letter case only, is " +
-				"REQUEST_INVALID.",
-			Promises: []string{"Executor.Prepare#3"}, Body: prepareRefusesMembers},
-		{Name: "Prepare/RefusesSourcesOutsideTheScope", Scenarios: []string{"S33"},
-			Rule: "A source that was not granted is DATA_SOURCE_UNKNOWN, with the same words as one that does " +
-				"not exist.",
-			Promises: []string{"Executor.Prepare#3"}, Body: prepareRefusesScope},
-		{Name: "Prepare/RefusesWithItsCode", Scenarios: []string{"S23", "S32"},
-			Rule:     "Each invalid request is refused with its code, and there is no plan.",
-			Promises: []string{"Executor.Prepare#1"}, Body: prepareRefuses},
-		{Name: "Prepare/TouchesNoSource", Scenarios: []string{"S32", "S42"},
-			Rule:     "Neither an accepted nor a refused request calls the source.",
-			Promises: []string{"Executor.Prepare#2"}, Body: prepareTouchesNothing},
-		{Name: "Prepare/NeverPanics",
-			Rule:     "Whatever JSON object is sent, Prepare answers with a plan or a fault.",
-			Promises: []string{"Executor.Prepare#1", "Executor.Prepare#6"}, Body: prepareNeverPanics},
-	}
+var prepareCases = []kit.Case[Subject]{
+	{Name: "Describe/IsConstant", Scenarios: []string{"S05"},
+		Rule: "The description is always the same: a stable name, JSON Schemas of objects, sorted data sources, " +
+			"and ReadOnly.",
+		Promises: []string{"Executor.Describe#1"}, Body: describeIsConstant},
+	{Name: "Prepare/AcceptsAndLeavesTheRequest", Scenarios: []string{"S30"},
+		Rule:     "A valid request becomes a plan, concurrently too; its bytes are neither changed nor kept.",
+		Promises: []string{"Executor.Prepare#1", "Executor.Prepare#4", "Executor.Prepare#5"}, Body: prepareAccepts},
+	{Name: "Prepare/RefusesUnknownMembers", Scenarios: []string{"S04", "S34"},
+		Rule: "A member that the tool does not know, also one that differs by letter case only, is " +
+			"REQUEST_INVALID.",
+		Promises: []string{"Executor.Prepare#3"}, Body: prepareRefusesMembers},
+	{Name: "Prepare/RefusesSourcesOutsideTheScope", Scenarios: []string{"S33"},
+		Rule: "A source that was not granted is DATA_SOURCE_UNKNOWN, with the same words as one that does " +
+			"not exist.",
+		Promises: []string{"Executor.Prepare#3"}, Body: prepareRefusesScope},
+	{Name: "Prepare/RefusesWithItsCode", Scenarios: []string{"S23", "S32"},
+		Rule:     "Each invalid request is refused with its code, and there is no plan.",
+		Promises: []string{"Executor.Prepare#1"}, Body: prepareRefuses},
+	{Name: "Prepare/TouchesNoSource", Scenarios: []string{"S32", "S42"},
+		Rule:     "Neither an accepted nor a refused request calls the source.",
+		Promises: []string{"Executor.Prepare#2"}, Body: prepareTouchesNothing},
+	{Name: "Prepare/NeverPanics",
+		Rule:     "Whatever JSON object is sent, Prepare answers with a plan or a fault.",
+		Promises: []string{"Executor.Prepare#1", "Executor.Prepare#6"}, Body: prepareNeverPanics},
 }
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)

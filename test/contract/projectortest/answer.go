@@ -17,31 +17,29 @@ import (
 // canary is a text that no error may carry.
 const canary = "canary-5d1c"
 
-func answerCases() []kit.Case[Subject] {
-	return []kit.Case[Subject]{
-		{Name: "Project/ShowsWhatWasFound", Scenarios: []string{"S37"},
-			Rule:     "An answer with items is EVIDENCE_FOUND, shows every one in its order and is not marked as cut.",
-			Promises: []string{"Projector.Project#1"}, Body: showsWhatWasFound},
-		{Name: "Project/ReportsNothingAsNoEvidence", Scenarios: []string{"S12", "S39"},
-			Rule:     "An empty answer is NO_EVIDENCE and has a result, which is not cut.",
-			Promises: []string{"Projector.Project#4"}, Body: reportsNothing},
-		{Name: "Project/SaysWhatWasAskedWhenEmpty", Scenarios: []string{"S12", "S38", "S39"},
-			Rule: "An empty answer says in its scope what was asked; if a part of that does not fit, " +
-				"the result says that it is cut.",
-			Promises: []string{"Projector.Project#4"}, Body: saysWhatWasAsked},
-		{Name: "Project/HidesSensitiveValues", Scenarios: []string{"S40"},
-			Rule:     "A sensitive value appears nowhere in the result, however small the bounds.",
-			Promises: []string{"Projector.Project#5"}, Body: hidesSensitive},
-		{Name: "Project/RefusesWhatIsNoAnswer", Scenarios: []string{"S13", "S23"},
-			Rule:     "A text that is not of the raw format is the fault PROJECTION_FAILED, without a word of the text.",
-			Promises: []string{"Projector.Project#6"}, Body: refusesMalformed},
-		{Name: "Project/IsPure",
-			Rule:     "The same arguments give the same result, also concurrently; raw is not changed.",
-			Promises: []string{"Projector.Project#7", "Projector.Project#8"}, Body: isPure},
-		{Name: "Project/SharesNothing",
-			Rule:     "Result and raw share no memory.",
-			Promises: []string{"Projector.Project#8"}, Body: sharesNothing},
-	}
+var answerCases = []kit.Case[Subject]{
+	{Name: "Project/ShowsWhatWasFound", Scenarios: []string{"S37"},
+		Rule:     "An answer with items is EVIDENCE_FOUND, shows every one in its order and is not marked as cut.",
+		Promises: []string{"Projector.Project#1"}, Body: showsWhatWasFound},
+	{Name: "Project/ReportsNothingAsNoEvidence", Scenarios: []string{"S12", "S39"},
+		Rule:     "An empty answer is NO_EVIDENCE and has a result, which is not cut.",
+		Promises: []string{"Projector.Project#4"}, Body: reportsNothing},
+	{Name: "Project/SaysWhatWasAskedWhenEmpty", Scenarios: []string{"S12", "S38", "S39"},
+		Rule: "An empty answer says in its scope what was asked; if a part of that does not fit, " +
+			"the result says that it is cut.",
+		Promises: []string{"Projector.Project#4"}, Body: saysWhatWasAsked},
+	{Name: "Project/HidesSensitiveValues", Scenarios: []string{"S40"},
+		Rule:     "A sensitive value appears nowhere in the result, however small the bounds.",
+		Promises: []string{"Projector.Project#5"}, Body: hidesSensitive},
+	{Name: "Project/RefusesWhatIsNoAnswer", Scenarios: []string{"S13", "S23"},
+		Rule:     "A text that is not of the raw format is the fault PROJECTION_FAILED, without a word of the text.",
+		Promises: []string{"Projector.Project#6"}, Body: refusesMalformed},
+	{Name: "Project/IsPure",
+		Rule:     "The same arguments give the same result, also concurrently; raw is not changed.",
+		Promises: []string{"Projector.Project#7", "Projector.Project#8"}, Body: isPure},
+	{Name: "Project/SharesNothing",
+		Rule:     "Result and raw share no memory.",
+		Promises: []string{"Projector.Project#8"}, Body: sharesNothing},
 }
 
 // requireCode requires that the error is a fault with this code, and returns it.

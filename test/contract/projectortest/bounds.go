@@ -15,33 +15,31 @@ import (
 	"github.com/toolboundary/toolboundary/test/contract/kit"
 )
 
-func boundCases() []kit.Case[Subject] {
-	return []kit.Case[Subject]{
-		{Name: "Bounds/ResultStaysWithinItsLimit", Scenarios: []string{"S21", "S38"},
-			Rule: "Whatever the limit, the result is valid JSON within it and says when it was cut, " +
-				"or the answer is RESULT_TOO_LARGE.",
-			Promises: []string{"Projector.Project#2"}, Body: staysWithin},
-		{Name: "Bounds/ExactlyAtTheLimitPasses", Scenarios: []string{"S22"},
-			Rule:     "A result of exactly the limit is not cut; with one byte less it is, and says so.",
-			Promises: []string{"Projector.Project#3"}, Body: exactly},
-		{Name: "Bounds/CutsWholeRows", Scenarios: []string{"S38"},
-			Rule: "No more items than bounds.Rows are shown, and the result says that it was cut; " +
-				"an answer of exactly that many is not cut.",
-			Promises: []string{"Projector.Project#2", "Projector.Project#3"}, Body: cutsRows},
-		{Name: "Bounds/MarksCutCells", Scenarios: []string{"S38"},
-			Rule: "A value over bounds.CellBytes is not shown whole, is cut between characters, and the result says so; " +
-				"one of exactly that many bytes is shown whole.",
-			Promises: []string{"Projector.Project#2", "Projector.Project#3"}, Body: cutsCells},
-		{Name: "Bounds/NamesWhatCut", Scenarios: []string{"S38"},
-			Rule:     "truncated_by names a cause, each once, exactly when truncated is true.",
-			Promises: []string{"Projector.Project#3"}, Body: namesWhatCut},
-		{Name: "Bounds/ZeroMeansDefault", Scenarios: []string{"S38"},
-			Rule:     "Without bounds the result stays within the default limit.",
-			Promises: []string{"Projector.Project#2"}, Body: defaults},
-		{Name: "Bounds/CutIsStillFound", Scenarios: []string{"S12", "S38"},
-			Rule:     "An answer that had items is never NO_EVIDENCE, also when no item fits.",
-			Promises: []string{"Projector.Project#1"}, Body: cutIsFound},
-	}
+var boundCases = []kit.Case[Subject]{
+	{Name: "Bounds/ResultStaysWithinItsLimit", Scenarios: []string{"S21", "S38"},
+		Rule: "Whatever the limit, the result is valid JSON within it and says when it was cut, " +
+			"or the answer is RESULT_TOO_LARGE.",
+		Promises: []string{"Projector.Project#2"}, Body: staysWithin},
+	{Name: "Bounds/ExactlyAtTheLimitPasses", Scenarios: []string{"S22"},
+		Rule:     "A result of exactly the limit is not cut; with one byte less it is, and says so.",
+		Promises: []string{"Projector.Project#3"}, Body: exactly},
+	{Name: "Bounds/CutsWholeRows", Scenarios: []string{"S38"},
+		Rule: "No more items than bounds.Rows are shown, and the result says that it was cut; " +
+			"an answer of exactly that many is not cut.",
+		Promises: []string{"Projector.Project#2", "Projector.Project#3"}, Body: cutsRows},
+	{Name: "Bounds/MarksCutCells", Scenarios: []string{"S38"},
+		Rule: "A value over bounds.CellBytes is not shown whole, is cut between characters, and the result says so; " +
+			"one of exactly that many bytes is shown whole.",
+		Promises: []string{"Projector.Project#2", "Projector.Project#3"}, Body: cutsCells},
+	{Name: "Bounds/NamesWhatCut", Scenarios: []string{"S38"},
+		Rule:     "truncated_by names a cause, each once, exactly when truncated is true.",
+		Promises: []string{"Projector.Project#3"}, Body: namesWhatCut},
+	{Name: "Bounds/ZeroMeansDefault", Scenarios: []string{"S38"},
+		Rule:     "Without bounds the result stays within the default limit.",
+		Promises: []string{"Projector.Project#2"}, Body: defaults},
+	{Name: "Bounds/CutIsStillFound", Scenarios: []string{"S12", "S38"},
+		Rule:     "An answer that had items is never NO_EVIDENCE, also when no item fits.",
+		Promises: []string{"Projector.Project#1"}, Body: cutIsFound},
 }
 
 func manyTexts(n int, text string) []string {

@@ -8,6 +8,7 @@ package projectortest
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/toolboundary/toolboundary/ports"
@@ -34,7 +35,7 @@ type Subject struct {
 
 // Suite is the contract.
 func Suite() kit.Suite[Subject] {
-	return kit.Suite[Subject]{Cases: append(boundCases(), answerCases()...), Parallel: true}
+	return kit.Suite[Subject]{Cases: slices.Concat(boundCases, answerCases), Parallel: true}
 }
 
 // Test tests a projector.
