@@ -56,7 +56,7 @@ const twoGiB = 2 << 30
 
 func TestS20_S36_TwoGiB(t *testing.T) {
 	root := t.TempDir()
-	sparse(t, filepath.Join(root, "app.log"), twoGiB, "2026-11-30T11:00:00Z first line\n", "\n2026-11-30T11:30:00Z ERROR in the last line\n")
+	sparse(t, filepath.Join(root, "app.log"), twoGiB, "2026-11-30T11:00:00Z first line\nx", "\n2026-11-30T11:30:00Z ERROR in the last line\n")
 	l := newTool(t, root, rfc3339, masked, func(s *logsearch.Source) { s.Timeout = 5 * time.Minute })
 
 	t.Run("a match in the last line", func(t *testing.T) {

@@ -47,8 +47,10 @@ func (t *Executor) Describe() tool.Description {
 	return tool.Description{
 		Name:  Name,
 		Title: "Log search",
-		Text: "Search log files, rotated and gzipped ones too, for lines that match an RE2 pattern, within a time range, with equal fields. " +
-			"Every match is counted, per interval; the newest max lines are shown, newest first, with context. Secrets are masked before matching.",
+		Text: "Search log files, rotated and compressed ones too, for lines that match an RE2 pattern, within a time " +
+			"range, with equal fields. A pattern is matched against each line as it is written and as its escapes mean " +
+			"it. Every match is counted, per interval; the newest max lines are shown, newest first, with context. " +
+			"Secrets are masked before matching.",
 		InputSchema:  json.RawMessage(inputSchema),
 		OutputSchema: json.RawMessage(outputSchema),
 		ReadOnly:     true,
@@ -94,7 +96,7 @@ func (sr search) run(ctx context.Context, limit limits.RawBytes) (json.RawMessag
 		return nil, fault.Because(fault.DataSourceUnavailable, "NOT_REACHABLE", "")
 	}
 	defer o.close()
-	e := &engine{search: sr, limit: limit, masker: masker{masks: sr.source.masks}}
+	e := newEngine(sr, limit)
 	for _, f := range o.files {
 		err := e.file(ctx, f)
 		var f2 *fault.Error
@@ -108,17 +110,10 @@ func (sr search) run(ctx context.Context, limit limits.RawBytes) (json.RawMessag
 			o.problems = append(o.problems, f.name+": "+err.Error())
 		}
 	}
-	return e.conclude(o, limit)
-}
-
-// conclude makes the answer. An empty one of files that could not all be read says nothing
-// about what is in them.
-func (e *engine) conclude(o opened, limit limits.RawBytes) (json.RawMessage, error) {
-	switch {
-	case e.matched == 0 && len(o.problems)+o.skipped > 0:
-		return nil, fault.Because(fault.ExecutionFailed, "PARTIAL_ANSWER", "nothing was found, but not every file could be read: choose fewer files, or a later start")
-	case len(o.files)+o.older == 0:
-		return nil, fault.Because(fault.ExecutionFailed, "NO_FILES", "no file matches")
+	if e.matched == 0 {
+		if err := e.empty(o); err != nil {
+			return nil, err
+		}
 	}
 	return e.response(o, limit)
 }

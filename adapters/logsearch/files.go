@@ -3,6 +3,7 @@ package logsearch
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -16,6 +17,12 @@ type file struct {
 	*os.File
 	name string // below the root
 	info fs.FileInfo
+}
+
+func (f file) close() {
+	if f.File != nil {
+		f.File.Close()
+	}
 }
 
 // opened are the files of one search, oldest first, and what could not be opened.
@@ -34,7 +41,7 @@ func (o *opened) close() {
 	}
 }
 
-// errVanished says that a file went away between looking and opening: a rotation.
+// errVanished says that a file went away between looking and opening, or that another has its name.
 var errVanished = errors.New("a file vanished")
 
 // open opens every allowed file whose name matches the agent's pattern.
@@ -53,27 +60,42 @@ func (s *source) tryOpen(sr search) (opened, error) {
 		return opened{}, err
 	}
 	defer root.Close()
-	l := lister{want: sr.request.Files, found: map[string]fs.FileInfo{}}
-	for _, parts := range s.patterns {
-		if err := l.list(root, "", parts); err != nil {
-			return opened{}, err
-		}
+	l, err := s.list(root, sr.request.Files)
+	if err != nil {
+		return opened{}, err
 	}
 	o := opened{problems: l.problems}
 	for _, name := range s.choose(sr, l.found, &o) {
 		f, err := openBelow(root, name)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			o.problems = append(o.problems, err.Error())
+		case err != nil || f.File == nil || !os.SameFile(f.info, l.found[name]):
+			f.close()
 			o.close()
 			return opened{}, errVanished
-		case err != nil:
-			o.problems = append(o.problems, err.Error())
-		case f.File == nil: // it became something else meanwhile
 		default:
 			o.files = append(o.files, f)
 		}
 	}
+	// What was renamed between looking and looking again may have had two names, or none.
+	again, err := s.list(root, sr.request.Files)
+	if err != nil || !again.same(l) {
+		o.close()
+		return opened{}, errVanished
+	}
 	return o, nil
+}
+
+// list finds the allowed files whose names match the pattern, empty for all.
+func (s *source) list(root *os.Root, want string) (*lister, error) {
+	l := &lister{want: want, found: map[string]fs.FileInfo{}}
+	for _, parts := range s.patterns {
+		if err := l.list(root, "", parts); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
 }
 
 // margin is how far a file's own age may be off the times of its lines.
@@ -109,6 +131,11 @@ type lister struct {
 	problems []string
 }
 
+// same reports whether both found the same files under the same names.
+func (l *lister) same(other *lister) bool {
+	return maps.EqualFunc(l.found, other.found, os.SameFile)
+}
+
 func (l *lister) list(dir *os.Root, prefix string, parts []string) error {
 	d, err := dir.Open(".")
 	if err != nil {
@@ -132,7 +159,11 @@ func (l *lister) list(dir *os.Root, prefix string, parts []string) error {
 			continue
 		}
 		info, err := dir.Lstat(e.Name())
-		if err == nil && info.Mode().IsRegular() {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			l.problems = append(l.problems, err.Error())
+		case info.Mode().IsRegular():
 			l.found[name] = info
 		}
 	}

@@ -47,6 +47,7 @@ func (m matcher) possible(small []byte) bool {
 
 // lower appends the line with ASCII capitals made small, and nothing else changed.
 func lower(out, line []byte) []byte {
+	out = slices.Grow(out, len(line))
 	for _, c := range line {
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'

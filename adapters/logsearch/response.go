@@ -51,8 +51,15 @@ type searched struct {
 	// read to their end.
 	Skipped int `json:"skipped_files,omitempty"`
 	Unread  int `json:"unread_files,omitempty"`
-	// LongLines are lines of which only the beginning was examined.
-	LongLines int64 `json:"long_lines,omitempty"`
+	// LongLines are lines of which only the beginning was examined, BinaryLines those that hold bytes which
+	// are not text, and UnplacedLines those that match but for their time, which cannot be read.
+	LongLines     int64 `json:"long_lines,omitempty"`
+	BinaryLines   int64 `json:"binary_lines,omitempty"`
+	UnplacedLines int64 `json:"unplaced_lines,omitempty"`
+	// Partial says that more than files could not be judged.
+	Partial bool `json:"partial,omitempty"`
+	// Now is when the search was, if it was asked for a time that ends later.
+	Now string `json:"now,omitempty"`
 }
 
 // shownLine is one match.
@@ -85,15 +92,16 @@ func stamp(t time.Time) string {
 // response makes the raw form of what was found, within the limit.
 func (e *engine) response(o opened, limit limits.RawBytes) (json.RawMessage, error) {
 	a := response{
-		Asked: e.asked(), Matched: e.matched, Undated: e.matched - e.dated,
+		Asked: e.asked(), Matched: e.matched, Undated: e.undated,
 		Interval: e.counts.interval(), Counts: e.counts.list(), Lines: []shownLine{}, Problems: o.problems,
 		Searched: &searched{
 			Files: []string{}, FileCount: len(o.files), Lines: e.lines, Bytes: e.bytes, From: stamp(e.from), To: stamp(e.to),
-			Older: o.older, Skipped: o.skipped, Unread: len(o.problems), LongLines: e.long,
+			Older: o.older, Skipped: o.skipped, Unread: len(o.problems), LongLines: e.gaps.long,
+			BinaryLines: e.gaps.binary, UnplacedLines: e.gaps.unplaced, Partial: e.gaps.some(),
 		},
 	}
-	if e.source.times.pattern == nil {
-		a.Undated = 0
+	if e.end.After(e.now) {
+		a.Searched.Now = stamp(e.now)
 	}
 	for i := len(o.files) - 1; i >= 0 && len(a.Searched.Files) < maxNames; i-- {
 		a.Searched.Files = append(a.Searched.Files, o.files[i].name)

@@ -6,9 +6,9 @@ const inputSchema = `{
 "data_source":{"type":"string","description":"Id of the log data source."},
 "pattern":{"type":"string","description":"RE2 regular expression; (?i) ignores case. Without one, every line matches."},
 "files":{"type":"string","description":"Chooses among the files by name, such as nginx/*.log*."},
-"start":{"type":"string","description":"Earliest time of a line: RFC 3339 or now-1h."},
+"start":{"type":"string","description":"Earliest time of a line: RFC 3339, now-1h or -1h. Not in the future."},
 "end":{"type":"string","description":"Latest time of a line."},
-"fields":{"type":"object","additionalProperties":{"type":"string"},"description":"Fields that a line must have with exactly these values, when lines are JSON or logfmt."},
+"fields":{"type":"object","additionalProperties":{"type":"string"},"description":"Fields that a line must have with exactly these values, when lines are JSON or logfmt. Fields of JSON objects inside are named by their path, such as log.level."},
 "context":{"type":"integer","minimum":0,"maximum":10,"description":"Lines shown before and after each match."},
 "max":{"type":"integer","minimum":1,"description":"Most matching lines shown; default 50."}}}`
 
@@ -25,7 +25,7 @@ const outputSchema = `{
 "at":{"type":"string","description":"file:line"},"time":{"type":"string"},"text":{"type":"string"},
 "before":{"type":"array","items":{"type":"string"}},"after":{"type":"array","items":{"type":"string"}}}}},
 "returned":{"type":"integer"},
-"incomplete":{"type":"boolean","description":"True when some files could not be read or were left out."},
+"incomplete":{"type":"boolean","description":"True when some files or lines could not be read or were left out."},
 "truncated":{"type":"boolean"},
 "truncated_by":{"type":"array","items":{"enum":["lines","cells","counts","bytes"]}},
 "note":{"type":"string"}}}`

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
@@ -37,16 +38,33 @@ type engine struct {
 	hits           []*hit // a ring once it is full
 	oldest, kept   int    // where the ring begins; the bytes that it holds
 	matched, dated int64
+	undated        int64 // matches without a time, in files whose lines should have one
 	counts         counts
 	lines, bytes   int64
-	long           int64
 	from, to       time.Time // the first and last time seen
+	gaps           gaps
 
-	masker masker
-	small  []byte // the line in small letters
+	masker  masker
+	matcher lineMatcher
+	fields  fields
+
+	// Of the file that is read:
+	form   form
 	recent []line // the lines before the current one, for context
 	open   *hit   // the last match, while lines after it are wanted
 	shown  int64  // the last line of the file that stands in a hit
+	// maybe counts matches among lines after one before the range, which are taken for the rest of its
+	// message: when the next time is in the range, they might be, too.
+	maybe int64
+}
+
+func newEngine(sr search, limit limits.RawBytes) *engine {
+	e := &engine{
+		search: sr, limit: limit, masker: masker{masks: sr.source.masks},
+		fields: fields{want: sr.request.Fields, known: map[string]bool{}, names: map[string]int{}},
+	}
+	e.matcher = lineMatcher{sr, &e.masker.small}
+	return e
 }
 
 type line struct {
@@ -57,17 +75,22 @@ type line struct {
 
 // file searches one file.
 func (e *engine) file(ctx context.Context, f file) error {
-	r, err := newLineReader(ctx, f, e.source.MaxLine+overlap)
+	c, err := e.source.decode(ctx, f)
 	if err != nil {
 		return err
 	}
-	e.recent, e.open, e.shown = nil, nil, 0
-	times := stamps{form: e.source.times, aged: f.info.ModTime()}
+	defer c.close()
+	r := &lineReader{r: c.Reader, most: examined + overlap}
 	defer func() { e.bytes += r.read }()
+	e.form = e.source.of(f.name)
+	e.recent, e.open, e.shown, e.maybe = nil, nil, 0, 0
+	e.masker.plain.all = e.form.format != FormatText
+	times := stamps{form: e.form.times, aged: f.info.ModTime()}
+	readable := false // whether any line has a time
 	for number := int64(1); ; number++ {
 		text, partial, err := r.next()
 		if err == io.EOF {
-			return nil
+			break
 		}
 		if err != nil {
 			return err
@@ -77,44 +100,106 @@ func (e *engine) file(ctx context.Context, f file) error {
 			return ctx.Err()
 		}
 		e.lines++
-		at, dated := times.of(text)
-		if dated {
-			e.see(at)
+		m := times.of(text)
+		if m.dated {
+			e.see(m)
+			readable = true
 		}
-		if err := e.line(f.name, line{number, text, partial}, at, dated); err != nil {
+		if err := e.line(f.name, line{number, text, partial}, m); err != nil {
 			return err
 		}
 	}
+	e.close(f, readable)
+	return c.whole()
 }
 
-func (e *engine) see(at time.Time) {
-	if e.from.IsZero() || at.Before(e.from) {
-		e.from = at
+// close notes at the end of a file what a time range could not be applied to.
+func (e *engine) close(f file, readable bool) {
+	if !e.bounded() {
+		return
 	}
-	if at.After(e.to) {
-		e.to = at
+	if !readable && f.info.Size() > 0 {
+		e.gaps.timeless++
+	}
+	if !f.info.ModTime().Before(e.start) {
+		e.gaps.unplaced += e.maybe
+	}
+}
+
+// bounded reports whether there is a time range.
+func (e *engine) bounded() bool { return !e.start.IsZero() || !e.end.IsZero() }
+
+// see notes the time of a line.
+func (e *engine) see(m moment) {
+	if e.from.IsZero() || m.at.Before(e.from) {
+		e.from = m.at
+	}
+	if m.at.After(e.to) {
+		e.to = m.at
 	}
 }
 
 // line judges one line.
-func (e *engine) line(name string, l line, at time.Time, dated bool) error {
-	inTime := (e.start.IsZero() || dated && !at.Before(e.start)) && (e.end.IsZero() || dated && !at.After(e.end))
-	if !inTime {
-		return e.around(l)
+func (e *engine) line(name string, l line, m moment) error {
+	within := !e.bounded() || m.dated && !m.at.Before(e.start) && (e.end.IsZero() || !m.at.After(e.end))
+	early := m.dated && m.at.Before(e.start)
+	if m.own || !m.dated {
+		if !early {
+			e.gaps.unplaced += e.maybe
+		}
+		e.maybe = 0
 	}
-	text, cut := e.masker.apply(l.text, l.partial, e.source.MaxLine)
-	if cut {
-		e.long++
+	if !within && m.dated && (m.own || !early) {
+		return e.around(l) // certainly outside
 	}
-	if !e.matches(text) || !e.hasFields(text) {
-		return e.around(l)
+	masked, plain := e.masker.apply(l.text)
+	at, matches := e.match(l, masked, plain, within || !m.dated)
+	switch {
+	case matches && within:
+		return e.hit(name, l, m, e.window(masked, l.partial, at))
+	case matches && m.dated:
+		e.maybe++
+	case matches:
+		e.gaps.unplaced++
 	}
+	return e.around(l)
+}
+
+// match reports whether a line matches, and where, and notes what could not be judged. asked is false for
+// lines that are only looked at because their place in time is doubtful.
+func (e *engine) match(l line, masked, plain []byte, asked bool) (at [2]int, matches bool) {
+	text, long := cut(masked, l.partial, examined)
+	other, _ := cut(plain, l.partial, examined)
+	at, matches = e.matcher.match(text, other, e.masker.plain.from)
+	if matches || e.fields.wanted() {
+		has, sound := e.fields.in(text, e.form.format)
+		if asked && matches && !has && !sound {
+			e.gaps.broken++
+		}
+		matches = matches && has
+	}
+	if asked && len(l.text) > 0 {
+		e.gaps.asked++
+		if !matches {
+			e.gaps.look(text, e.matcher.foreign)
+		}
+		if long {
+			e.gaps.long++
+		}
+	}
+	return at, matches
+}
+
+// hit takes a line that matches.
+func (e *engine) hit(name string, l line, m moment, text string) error {
 	e.matched++
-	h := &hit{file: name, number: l.number, text: string(text)}
-	if dated {
+	h := &hit{file: name, number: l.number, text: text}
+	if m.dated {
 		e.dated++
-		e.counts.add(at, 1)
-		h.at = at.Format(time.RFC3339Nano)
+		e.counts.add(m.at, 1)
+		h.at = m.at.Format(time.RFC3339Nano)
+	} else if e.form.times.pattern != nil {
+		e.undated++
 	}
 	for _, r := range e.recent {
 		if r.number > e.shown {
@@ -128,20 +213,13 @@ func (e *engine) line(name string, l line, at time.Time, dated bool) error {
 	return e.keep(h)
 }
 
-// matches reports whether the line, without its secrets, matches the agent's pattern.
-func (e *engine) matches(text []byte) bool {
-	if len(e.pattern.needles) > 0 {
-		if e.small = lower(e.small[:0], text); !e.pattern.possible(e.small) {
-			return false
-		}
-	}
-	return e.pattern.Match(text)
-}
-
 // around takes a line that does not match as context of those that do.
 func (e *engine) around(l line) error {
 	if e.request.Context == 0 {
 		return nil
+	}
+	if most := e.source.MaxLine + overlap; len(l.text) > most {
+		l.text, l.partial = l.text[:most], true
 	}
 	if e.open != nil {
 		text := e.masked(l)
@@ -151,7 +229,7 @@ func (e *engine) around(l line) error {
 		if len(e.open.after) == e.request.Context {
 			e.open = nil
 		}
-		return e.bounded()
+		return e.fits()
 	}
 	if len(e.recent) == e.request.Context {
 		e.recent = append(e.recent[:0], e.recent[1:]...)
@@ -160,12 +238,40 @@ func (e *engine) around(l line) error {
 	return nil
 }
 
+// masked returns what is shown of a line that does not match.
 func (e *engine) masked(l line) string {
-	text, cut := e.masker.apply(l.text, l.partial, e.source.MaxLine)
-	if cut {
-		return string(text) + "…"
+	text, _ := e.masker.apply(l.text)
+	return e.window(text, l.partial, [2]int{})
+}
+
+// window returns what is shown of a line without its secrets: its beginning, or where that is too short,
+// the part with the match.
+func (e *engine) window(masked []byte, partial bool, at [2]int) string {
+	const dots = "…"
+	text, long := cut(masked, partial, examined)
+	most := e.source.MaxLine
+	if len(text) <= most && !long {
+		return string(text)
 	}
-	return string(text)
+	begin := 0
+	if at[1] > most-len(dots) {
+		begin = max(at[0]-most/4, 0)
+	}
+	end := min(begin+most-2*len(dots), len(text))
+	for begin > 0 && begin < end && !utf8.RuneStart(text[begin]) {
+		begin++
+	}
+	for end < len(text) && end > begin && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	shown := string(text[begin:end])
+	if begin > 0 {
+		shown = dots + shown
+	}
+	if end < len(text) || long {
+		shown += dots
+	}
+	return shown
 }
 
 // keep adds a match, in the place of the oldest one when there are enough.
@@ -173,18 +279,19 @@ func (e *engine) keep(h *hit) error {
 	e.kept += h.size()
 	if len(e.hits) < e.max {
 		e.hits = append(e.hits, h)
-		return e.bounded()
+		return e.fits()
 	}
 	e.kept -= e.hits[e.oldest].size()
 	e.hits[e.oldest] = h
 	e.oldest = (e.oldest + 1) % e.max
-	return e.bounded()
+	return e.fits()
 }
 
-// bounded refuses what cannot fit the raw limit any more, before it is held.
-func (e *engine) bounded() error {
+// fits refuses what cannot fit the raw limit any more, before it is held.
+func (e *engine) fits() error {
 	if e.kept > int(e.limit) {
-		return fault.Because(fault.ResultTooLarge, "", "the matching lines are too large together: use a smaller max, or less context")
+		return fault.Because(fault.ResultTooLarge, "",
+			"the matching lines are too large together: use a smaller max, or less context")
 	}
 	return nil
 }

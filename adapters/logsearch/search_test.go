@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -202,14 +203,22 @@ func TestFilesThatEndedBeforeTheSearchAreLeftOut(t *testing.T) {
 	require.Equal(t, 0, search(t, l, map[string]any{"start": "now-27h", "pattern": "ERROR"}).Searched.OlderFiles)
 }
 
-func TestS38_LongLinesAreExaminedInPart(t *testing.T) {
-	l := newTool(t, tree(t, "app.log", strings.Repeat("x", 300_000)+" needle\nneedle 2\n"+strings.Repeat("é", 8192)+"\n"))
+func TestS38_LongLinesAreExaminedFarAndShownInPart(t *testing.T) {
+	far, farther := strings.Repeat("x", 300_000), strings.Repeat("x", 2<<20)
+	l := newTool(t, tree(t, "app.log", far+" needle 1 "+far+"\nneedle 2\n"+strings.Repeat("é", 9000)+"\n"+farther+" needle 3\n"))
 	r := search(t, l, map[string]any{"pattern": "needle"})
-	require.Equal(t, []string{"needle 2"}, r.texts())
+	require.Len(t, r.Lines, 2)
+	require.Equal(t, "needle 2", r.Lines[0].Text)
+	require.Contains(t, r.Lines[1].Text, " needle 1 ", "the part with the match is shown")
+	require.Regexp(t, "^…x.*x…$", r.Lines[1].Text)
+	require.LessOrEqual(t, len(r.Lines[1].Text), 16<<10)
 	require.EqualValues(t, 1, r.Searched.LongLines)
 	r = search(t, l, map[string]any{"pattern": "^x|é$"})
-	require.Len(t, r.Lines, 2)
-	require.Len(t, r.Lines[1].Text, 16<<10)
+	require.Len(t, r.Lines, 3)
+	for _, line := range r.Lines {
+		require.LessOrEqual(t, len(line.Text), 16<<10)
+		require.True(t, utf8.ValidString(line.Text))
+	}
 }
 
 func TestAnswersAreJSONWhateverTheLinesHold(t *testing.T) {

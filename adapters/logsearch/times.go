@@ -1,15 +1,17 @@
 package logsearch
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
-// Layouts with a name: time.RFC3339, and those that package time does not know: seconds, with
-// or without a fraction, and milliseconds since 1970.
+// Layouts with a name: that of RFC 3339 with the forms that loggers have for it, and those that package
+// time does not know: seconds, with or without a fraction, and milliseconds since 1970.
 const (
 	LayoutRFC3339   = "rfc3339"
 	LayoutUnix      = "unix"
@@ -23,59 +25,73 @@ type timeForm struct {
 	location *time.Location
 }
 
-func newTimeForm(s Source) (timeForm, error) {
-	if s.TimePattern == "" && s.TimeLayout == "" {
+func newTimeForm(pattern, layout string, location *time.Location) (timeForm, error) {
+	if pattern == "" && layout == "" {
 		return timeForm{}, nil
 	}
-	if s.TimePattern == "" || s.TimeLayout == "" {
+	if pattern == "" || layout == "" {
 		return timeForm{}, errors.New("the pattern and the layout of times belong together")
 	}
-	re, err := regexp.Compile(s.TimePattern)
+	re, err := regexp.Compile(pattern)
 	if err != nil {
 		return timeForm{}, fmt.Errorf("the pattern of times: %w", err)
 	}
-	layout := s.TimeLayout
-	if layout == LayoutRFC3339 {
-		layout = time.RFC3339
-	}
-	return timeForm{re, layout, s.Location}, nil
+	return timeForm{re, layout, location}, nil
 }
 
-// stamps reads the times of one file's lines. Lines without one have that of the line before:
-// they are the rest of its message.
+// moment is when a line was written, as far as it says so.
+type moment struct {
+	at    time.Time
+	dated bool
+	// own tells a line's own time from that of the line before.
+	own bool
+}
+
+// stamps reads the times of one file's lines. A line without one has that of the line before: it is
+// taken for the rest of its message. When a line has a time that cannot be read, neither it nor the
+// lines after it have one.
 type stamps struct {
 	form timeForm
 	aged time.Time // when the file was last written to
 
 	text string
-	last time.Time
-	seen bool
+	last moment
 }
 
-// of returns the time of the next line, and false as long as no line had one.
-func (s *stamps) of(line []byte) (time.Time, bool) {
+// of returns when the next line was written.
+func (s *stamps) of(line []byte) moment {
 	if s.form.pattern == nil {
-		return time.Time{}, false
+		return moment{}
+	}
+	if bytes.IndexByte(line, escape) >= 0 { // colours
+		line = colours.ReplaceAll(line, nil)
 	}
 	at := s.form.pattern.FindSubmatchIndex(line)
 	if at == nil {
-		return s.last, s.seen
+		return moment{s.last.at, s.last.dated, false}
 	}
 	if len(at) > 2 && at[2] >= 0 {
 		at = at[2:]
 	}
 	text := line[at[0]:at[1]]
-	if s.seen && string(text) == s.text {
-		return s.last, true
+	if s.last.dated && s.form.layout != LayoutRFC3339 && string(text) == s.text {
+		return s.last
 	}
-	if t, ok := s.parse(string(text)); ok {
-		s.text, s.last, s.seen = string(text), t, true
+	var t time.Time
+	readable := len(text) <= maxTime
+	if readable {
+		s.text = string(text)
+		t, readable = s.parse(s.text, line[at[0]:])
 	}
-	return s.last, s.seen
+	s.last = moment{t, readable, true}
+	return s.last
 }
 
-func (s *stamps) parse(text string) (time.Time, bool) {
+// parse reads a time that the pattern found; rest is the line from there.
+func (s *stamps) parse(text string, rest []byte) (time.Time, bool) {
 	switch s.form.layout {
+	case LayoutRFC3339:
+		return s.form.rfc3339(text, rest)
 	case LayoutUnix:
 		f, err := strconv.ParseFloat(text, 64)
 		return time.UnixMicro(int64(f * 1e6)).UTC(), err == nil && f >= 0 && f < 1e11
@@ -95,4 +111,39 @@ func (s *stamps) parse(text string) (time.Time, bool) {
 		}
 	}
 	return t.UTC(), true
+}
+
+// maxTime is the most bytes of a time.
+const maxTime = 128
+
+// rfcForms are what loggers write for RFC 3339: a blank for the T, a comma before the fraction, letters
+// of either case, an offset without its colon, after a blank, or none at all.
+var rfcForms = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt_ ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9})\d*)?` +
+	`(?:\s?([Zz]|UTC|GMT|[+-](?:0\d|1[0-4]):?(?:00|15|30|45))|([+-](?:0\d|1[0-4])))?(?:[^\dA-Za-z]|$)`)
+
+// rfc3339 reads a time of that kind. The pattern may have found only the beginning of one that has
+// blanks inside: what follows on the line belongs to it.
+func (f timeForm) rfc3339(text string, rest []byte) (time.Time, bool) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t.UTC(), true
+	}
+	m := rfcForms.FindSubmatch(rest[:min(len(rest), 64)])
+	if m == nil {
+		return time.Time{}, false
+	}
+	fraction, zone, layout := "", strings.ReplaceAll(string(m[4])+string(m[5]), ":", ""), "2006-01-02T15:04:05"
+	if len(m[3]) > 0 {
+		fraction = "." + string(m[3])
+	}
+	switch {
+	case zone == "":
+	case len(zone) == 3 && zone[0] < 'A': // +02
+		zone, layout = zone+"00", layout+"-0700"
+	case zone[0] == '+' || zone[0] == '-':
+		layout += "-0700"
+	default:
+		zone, layout = "+0000", layout+"-0700"
+	}
+	t, err := time.ParseInLocation(layout, string(m[1])+"T"+string(m[2])+fraction+zone, f.location)
+	return t.UTC(), err == nil
 }
