@@ -36,7 +36,8 @@ func TestKindsAreReadWithTheirDefaults(t *testing.T) {
 	cfg, err = Load(filepath.Join("testdata", "full.yaml"), environment, WithoutSecrets(), ForServe())
 	require.NoError(t, err)
 	require.Equal(t, 3, SourcesOf[*Prometheus](cfg.DataSources)["metrics"].Version)
-	require.Equal(t, "json", SourcesOf[*Logs](cfg.DataSources)["logs"].Format)
+	logs := SourcesOf[*Logs](cfg.DataSources)["logs"]
+	require.Equal(t, []string{"json", "text"}, []string{logs.Format, logs.ByFile[0].Format})
 }
 
 // Each row changes one thing of a source that is fine and names the paths of its problems.
@@ -75,6 +76,17 @@ func TestFaultsOfEveryKindHaveTheirPath(t *testing.T) {
 		{logsSource, "time_pattern: '^\\S+', ", "", "l.time_pattern"},
 		{logsSource, "root:", "time_zone: Mars/Olympus, root:", "l.time_zone"},
 		{logsSource, "root:", "max_line: 1B, root:", "l.max_line"},
+		{logsSource, "root:", "max_unpacked: 1B, root:", "l.max_unpacked"},
+		{logsSource, "root:", "by_file: [{format: json}], root:", "l.by_file[0].files"},
+		{logsSource, "root:", "by_file: [{files: []}], root:", "l.by_file[0].files"},
+		{logsSource, "root:", "by_file: [{files: [../x]}], root:", "l.by_file[0].files[0]"},
+		{logsSource, "root:", "by_file: [{files: [x], format: xml}], root:", "l.by_file[0].format"},
+		{logsSource, "root:", "by_file: [{files: [x], time_pattern: x}], root:", "l.by_file[0].time_layout"},
+		{logsSource, "root:", "by_file: [{files: [x], time_pattern: '(', time_layout: unix}], root:",
+			"l.by_file[0].time_pattern"},
+		{logsSource, "root:", "by_file: [{files: [x], time_pattern: x, time_layout: never}], root:",
+			"l.by_file[0].time_layout"},
+		{logsSource, "root:", "by_file: [{files: [x], time_zone: Mars/Olympus}], root:", "l.by_file[0].time_zone"},
 	} {
 		require.Contains(t, row.file, row.from)
 		file := strings.Replace(row.file, row.from, row.to, 1)

@@ -84,6 +84,7 @@ func TestLogs(t *testing.T) {
 	same(t, "query_timeout", adapter.Timeout, configured.QueryTimeout)
 	same(t, "max_lines", adapter.MaxLines, configured.MaxLines)
 	same(t, "max_line", adapter.MaxLine, int(configured.MaxLine))
+	same(t, "max_unpacked", adapter.MaxUnpacked, int64(configured.MaxUnpacked))
 	same(t, "max_files", adapter.MaxFiles, configured.MaxFiles)
 	same(t, "max_concurrent", adapter.MaxConcurrent, configured.MaxConcurrent)
 }
