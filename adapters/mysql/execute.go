@@ -147,12 +147,14 @@ func describe(rows driver.Rows, out []sqlguard.OutColumn) ([]rowset.Column, []en
 	if len(rows.Columns()) != len(out) {
 		return nil, nil, fault.Wrap(fault.Internal, server.Phase("columns"))
 	}
-	types := rows.(driver.RowsColumnTypeDatabaseTypeName)
+	types, err := kinds(rows)
+	if err != nil {
+		return nil, nil, err
+	}
 	columns, encoders := make([]rowset.Column, len(out)), make([]encoder, len(out))
 	for i, c := range out {
-		name := types.ColumnTypeDatabaseTypeName(i)
-		columns[i] = rowset.Column{Name: c.Heading, Type: name, Sources: c.Sources, Sensitive: c.Sensitive}
-		encoders[i] = encoderOf(name)
+		columns[i] = rowset.Column{Name: c.Heading, Type: types[i].name, Sources: c.Sources, Sensitive: c.Sensitive}
+		encoders[i] = encoderOf(types[i])
 	}
 	return columns, encoders, nil
 }

@@ -19,7 +19,7 @@ func TestS37_ValuesThatOtherServersSend(t *testing.T) {
 	types := []string{"JSON", "JSON", "JSON", "VARCHAR", "DOUBLE", "DOUBLE", "FLOAT", "BIGINT", "BIGINT", "NULL", "VARCHAR"}
 	encoders := make([]encoder, len(types))
 	for i, n := range types {
-		encoders[i] = encoderOf(n)
+		encoders[i] = encoderOf(kind{name: n})
 	}
 	got, err := appendRow(nil, row, encoders)
 	require.NoError(t, err)
@@ -28,11 +28,31 @@ func TestS37_ValuesThatOtherServersSend(t *testing.T) {
 	require.Equal(t, fault.ExecutionFailed, fault.CodeOf(err))
 }
 
+func TestS37_NumbersHaveOneForm(t *testing.T) {
+	for _, c := range []struct {
+		kind        kind
+		value, want string
+	}{
+		{kind{name: "BIT"}, "\xaa", `170`}, {kind{name: "BIT", computed: true}, "170", `170`},
+		{kind{name: "BIT"}, "\x00", `0`}, {kind{name: "BIT"}, "\xff\xff\xff\xff\xff\xff\xff\xff", `"18446744073709551615"`},
+		{kind{name: "BIT"}, "\x00\x20\x00\x00\x00\x00\x00\x00", `9007199254740992`},
+		{kind{name: "BIT"}, "\x00\x20\x00\x00\x00\x00\x00\x01", `"9007199254740993"`},
+		{kind{name: "BIT", computed: true}, "9007199254740993", `"9007199254740993"`},
+		{kind{name: "DECIMAL"}, "9007199254740992", `9007199254740992`}, {kind{name: "DECIMAL"}, "-9007199254740993", `"-9007199254740993"`},
+		{kind{name: "DECIMAL"}, "00042", `42`}, {kind{name: "DECIMAL"}, "0000123456789012345678901234567890", `"123456789012345678901234567890"`},
+		{kind{name: "DECIMAL", scale: 2}, "000042.50", `"42.50"`}, {kind{name: "DECIMAL", scale: 2}, "000000.50", `"0.50"`},
+		{kind{name: "DECIMAL", scale: 2}, "-00.50", `"-0.50"`},
+	} {
+		require.Equal(t, c.want, string(encoderOf(c.kind)(nil, []byte(c.value))), "%+v %q", c.kind, c.value)
+	}
+}
+
 // Any value of any type makes valid JSON that says the same again.
 func TestS37_AnyValue(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		i, f, b := rapid.Int64().Draw(rt, "int"), rapid.Float64().Draw(rt, "float"), rapid.SliceOf(rapid.Byte()).Draw(rt, "bytes")
-		out, err := appendRow(nil, []driver.Value{i, f, b, b, b}, []encoder{nil, nil, encoderOf("TEXT"), encoderOf("BLOB"), encoderOf("JSON")})
+		out, err := appendRow(nil, []driver.Value{i, f, b, b, b}, []encoder{nil, nil, encoderOf(kind{name: "TEXT"}), encoderOf(kind{name: "BLOB"}),
+			encoderOf(kind{name: "JSON"})})
 		require.NoError(rt, err)
 		require.True(rt, json.Valid(out), "%s", out)
 		var cells []json.RawMessage

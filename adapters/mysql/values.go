@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"bytes"
 	"database/sql/driver"
 	"encoding/base64"
 	"encoding/json"
@@ -17,14 +18,50 @@ import (
 // encoder appends a column's bytes as JSON; other kinds of values do not depend on the column.
 type encoder func(out, value []byte) []byte
 
-// encoderOf chooses by the driver's name of the column's type.
-func encoderOf(typeName string) encoder {
-	switch typeName {
+// kind is what a column of a result is, as far as it decides the form of its values. The forms, one
+// for each type, are those of docs/values.md.
+type kind struct {
+	// name is the driver's name of the type.
+	name string
+	// scale is the number of digits after the point of a DECIMAL.
+	scale int64
+	// computed is set where the server sends a BIT as digits.
+	computed bool
+}
+
+// kinds returns what the columns of a result are.
+func kinds(rows driver.Rows) ([]kind, error) {
+	flags := server.ColumnFlags(rows)
+	if flags == nil {
+		return nil, fault.Because(fault.ExecutionFailed, "RESULT_UNREADABLE", "").WithCause(server.Phase("column flags"))
+	}
+	names, scales := rows.(driver.RowsColumnTypeDatabaseTypeName), rows.(driver.RowsColumnTypePrecisionScale)
+	out := make([]kind, len(flags))
+	for i, f := range flags {
+		_, scale, _ := scales.ColumnTypePrecisionScale(i)
+		out[i] = kind{name: names.ColumnTypeDatabaseTypeName(i), scale: scale, computed: f&server.FlagBinary != 0}
+	}
+	return out, nil
+}
+
+// encoderOf chooses by what the column is.
+func encoderOf(k kind) encoder {
+	switch k.name {
 	case "JSON":
 		return appendJSON
-	case "BIT", "BLOB", "TINYBLOB", "MEDIUMBLOB", "LONGBLOB", "BINARY", "VARBINARY", "GEOMETRY", "VECTOR":
+	case "BIT":
+		if k.computed {
+			return appendWhole
+		}
+		return appendBits
+	case "DECIMAL":
+		if k.scale == 0 {
+			return appendWhole
+		}
+		return appendDecimal
+	case "BLOB", "TINYBLOB", "MEDIUMBLOB", "LONGBLOB", "BINARY", "VARBINARY", "GEOMETRY", "VECTOR":
 		return appendBinary
-	default: // texts, DECIMAL, temporal types, and integers past 63 bits, all of which are strings
+	default: // texts, temporal types, and integers past 63 bits, all of which are strings
 		return appendText
 	}
 }
@@ -60,12 +97,48 @@ func appendRow(out []byte, row []driver.Value, encoders []encoder) ([]byte, erro
 // doubles.
 const exact = 1 << 53
 
+// appendInteger writes a number where a double holds it, else a text.
 func appendInteger(out []byte, v int64) []byte {
 	if v > exact || v < -exact {
 		out = append(out, '"')
 		return append(strconv.AppendInt(out, v, 10), '"')
 	}
 	return strconv.AppendInt(out, v, 10)
+}
+
+// appendBits writes the bytes of a BIT as the number that they are.
+func appendBits(out, value []byte) []byte {
+	if len(value) > 8 {
+		return appendBinary(out, value)
+	}
+	var n uint64
+	for _, b := range value {
+		n = n<<8 | uint64(b)
+	}
+	if n > exact {
+		return append(strconv.AppendUint(append(out, '"'), n, 10), '"')
+	}
+	return strconv.AppendUint(out, n, 10)
+}
+
+// appendWhole writes the digits of a whole number as appendInteger does.
+func appendWhole(out, value []byte) []byte {
+	if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+		return appendInteger(out, n)
+	}
+	return appendDecimal(out, value)
+}
+
+// appendDecimal writes a decimal number as text, without the zeros that ZEROFILL puts before it.
+func appendDecimal(out, value []byte) []byte {
+	digits, negative := bytes.CutPrefix(value, []byte("-"))
+	for len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
+		digits = digits[1:]
+	}
+	if negative {
+		digits = append([]byte("-"), digits...)
+	}
+	return appendText(out, digits)
 }
 
 // appendFloat writes the shortest number that reads back as the same value.
