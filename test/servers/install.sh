@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need and is missing: redis-server, mariadb-server, prometheus, victoria-metrics, and gcc for the race detector. Silent when nothing is missing.
+# Installs what the tests need and is missing: redis-server, mariadb-server, prometheus, victoria-metrics, compressors for log files, and gcc for the race detector. Silent when nothing is missing.
 # A server named by TOOLBOUNDARY_TEST_MYSQL_DSN makes mariadb-server unnecessary.
 set -euo pipefail
 PATH="$PATH:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin"
@@ -13,6 +13,9 @@ if [ -z "${TOOLBOUNDARY_TEST_MYSQL_DSN:-}" ]; then
 fi
 { have prometheus && have promtool; } || packages+=(prometheus)
 have victoria-metrics || have victoria-metrics-prod || packages+=(victoria-metrics)
+have xz || packages+=(xz-utils)
+have zstd || packages+=(zstd)
+have bzip2 || packages+=(bzip2)
 have gcc || have clang || have cc || packages+=(gcc libc6-dev)
 [ ${#packages[@]} -eq 0 ] && exit 0
 
