@@ -148,7 +148,7 @@ func refusal(status int, body io.Reader) error {
 	}
 }
 
-// failure names the evaluation errors that an agent can mend.
+// failure names the evaluation errors that an agent can fix.
 func failure(text string) string {
 	for _, f := range [...]struct{ part, reason string }{
 		{"many-to-many matching", "MANY_TO_MANY"},
