@@ -27,7 +27,7 @@ func install(t *testing.T, programs map[string]string) (string, error) {
 
 func TestInstallIsSilentWhenNothingIsMissing(t *testing.T) {
 	out, err := install(t, map[string]string{
-		"valkey-server": "", "cc": "", "prometheus": "", "promtool": "", "victoria-metrics": "",
+		"valkey-server": "", "cc": "", "prometheus": "", "promtool": "", "victoria-metrics": "", "xz": "", "zstd": "", "bzip2": "",
 		"apt-get": "echo called; exit 1",
 	})
 	require.NoError(t, err, out)
