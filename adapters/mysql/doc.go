@@ -18,14 +18,17 @@
 //	executor.go           the agent's path: a request is judged, then executed on one data source
 //	execute.go            one statement on one session: sent, streamed, stopped at its limits
 //	values.go             the server's values as JSON, as docs/values.md shows them
+//	warnings.go           what warnings mean for an answer; written.go: the values that the agent wrote
 //	sqlguard/             SQL text → plan: the guard, which touches no network
 //	server/pool.go        the bounded pool of sessions of one server and account
 //	server/source.go      its configuration
 //	server/connector.go   dialling and logging in
-//	server/session.go     pinning a session and reading it back; statements of the service
+//	server/session.go     a pinned session; statements of the service
 //	server/account.go     what the account may do besides reading
 //	server/kill.go        stopping a statement on the server, and seeing whether it runs
 //	server/driver.go      what the server tells and the driver keeps to itself
+//	server/pin.go         the settings that change answers, pinned and read back
+//	server/warnings.go    a statement's warnings, read only where there are any
 //	server/wire.go        the TCP connection: bounded, and cut from another goroutine
 //	server/errors.go      why no session could be opened
 //	server/reasons.go     why a statement failed: error numbers → codes and reasons

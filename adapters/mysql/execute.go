@@ -35,9 +35,12 @@ func Select(
 		<-halted
 		return nil, false, fault.Wrap(fault.CodeOf(ctx.Err()), server.Phase("statement"))
 	}
+	var judged *fault.Error
 	switch {
 	case err == nil:
 		return raw, finished, nil
+	case finished && errors.As(err, &judged): // all has arrived
+		return nil, true, err
 	case errors.Is(err, server.ErrStale):
 		return nil, false, err
 	case s.Flooded():
@@ -83,7 +86,7 @@ func read(
 	}
 	rows, err := stmt.(driver.StmtQueryContext).QueryContext(endless, args)
 	if err == nil {
-		raw, finished, err = stream(s, rows, plan, limit)
+		raw, finished, err = stream(endless, s, rows, plan, limit)
 	}
 	if !finished && server.ErrorNumber(err) == 0 {
 		halt() // before rows.Close, which would read everything that is left
@@ -100,7 +103,7 @@ const slack = 128 << 10
 
 // stream writes the rows into a row set while they arrive.
 func stream(
-	s *server.Session, rows driver.Rows, plan *sqlguard.Plan, limit limits.RawBytes,
+	ctx context.Context, s *server.Session, rows driver.Rows, plan *sqlguard.Plan, limit limits.RawBytes,
 ) (raw json.RawMessage, finished bool, err error) {
 	columns, encoders, err := describe(rows, plan.Columns)
 	if err != nil {
@@ -120,16 +123,19 @@ func stream(
 		s.Allow(left + int64(limit)/64 + slack)
 		err := rows.Next(dest)
 		if errors.Is(err, io.EOF) {
-			raw, err = w.Close(false)
+			raw, err = finish(ctx, s, w, plan, false)
 			return raw, true, err
 		}
 		if err != nil {
 			return nil, false, err
 		}
 		if w.Rows() == plan.MaxRows {
-			raw, err := w.Close(true)
-			finished = errors.Is(rows.Next(dest), io.EOF)
-			return raw, finished, err
+			if finished = errors.Is(rows.Next(dest), io.EOF); !finished {
+				raw, err = w.Close(true) // an operator's statement; a guard's asks for no further row
+				return raw, false, err
+			}
+			raw, err = finish(ctx, s, w, plan, true)
+			return raw, true, err
 		}
 		if line, err = appendRow(line[:0], dest, encoders); err != nil {
 			return nil, false, err
@@ -138,6 +144,30 @@ func stream(
 			return nil, false, err
 		}
 	}
+}
+
+// finish ends the row set of a statement whose rows have all arrived, and weighs what the server
+// said of them. That an answer is empty is no finding where the server warned.
+func finish(
+	ctx context.Context, s *server.Session, w *rowset.Writer, plan *sqlguard.Plan, more bool,
+) (json.RawMessage, error) {
+	end := rowset.End{More: more}
+	if plan.Asked == "" { // an operator's statement
+		return w.Finish(end)
+	}
+	warnings, all, err := s.Warnings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if end.Warnings, err = weigh(plan, warnings, all); err != nil {
+		return nil, err
+	}
+	if w.Rows() == 0 && len(end.Warnings) > 0 {
+		return nil, fault.Because(fault.ExecutionFailed, "PARTIAL_ANSWER",
+			"nothing was found, and stored values could not be compared: "+end.Warnings[0].Text).
+			WithCause(server.Cause("warning", warnings[0].Number))
+	}
+	return w.Finish(end)
 }
 
 func describe(rows driver.Rows, out []sqlguard.OutColumn) ([]rowset.Column, []encoder, error) {

@@ -91,6 +91,7 @@ func (t *Executor) Describe() tool.Description {
 			`"required":["data_source","sql"],"additionalProperties":false}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{` +
 			`"scope":{"type":"object","description":"What was asked, when no row is found: data_source, the statement as it ran, its params."},` +
+			`"warnings":{"type":"array","description":"Why rows may not be what was asked for: stored values that do not fit."},` +
 			`"columns":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"type":"array"}},` +
 			`"returned":{"type":"integer"},"truncated":{"type":"boolean"},` +
 			`"truncated_by":{"type":"array","items":{"enum":["rows","cells","bytes"]}},"note":{"type":"string"}},` +
@@ -148,7 +149,7 @@ func (d dataSource) prepare(sql string, params []sqlguard.Param) (*sqlguard.Plan
 	if err != nil {
 		return nil, rejected(err, fault.QueryRejected)
 	}
-	return plan, nil
+	return plan, misread(plan)
 }
 
 // rejected turns the guard's rejection into a fault.

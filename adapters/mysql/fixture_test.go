@@ -48,6 +48,20 @@ INSERT INTO odd (n, ti, tu, si, mi, i, bi, bu, de, fl, dbl, bt, yr, d, dt, dt6, 
   'a', 'a', 'a', 'a', 'a', 'x', x'01', x'01', 'a', '"s"', NULL);
 `
 
+// events are rows whose texts are not always numbers and times.
+const events = `
+USE shop;
+CREATE TABLE ev (id INT PRIMARY KEY, at DATETIME NOT NULL, d DATE, ts TIMESTAMP NULL, lvl VARCHAR(10), code VARCHAR(20), n INT, f FLOAT, uid BINARY(16),
+  city VARCHAR(40) CHARACTER SET latin1, ci1 VARCHAR(20) COLLATE utf8mb4_general_ci, ci2 VARCHAR(20) COLLATE utf8mb4_unicode_ci,
+  KEY (at), KEY (d), KEY (code), KEY (n));
+INSERT INTO ev VALUES
+ (1, '2024-01-01 01:05:00', '2024-01-01', '2024-01-01 01:05:00', 'info', '5abc', 0, 0.7, UNHEX('c4ca4238a0b923820dcc509a6f75849b'), 'Köln', 'a', 'a'),
+ (2, '2024-01-01 00:05:00', '2024-01-01', '2024-01-01 00:05:00', 'error', '7', 2, 0.5, UNHEX('c81e728d9d4c2f636f067f89cc14862c'), 'Paris', 'b', 'b'),
+ (3, '2024-01-02 00:00:00', '2024-01-02', '2024-01-02 00:00:00', 'info', '2024-01-01T00:05:00Z', 3, 1.5, UNHEX('eccbc87e4b5ce2fe28308fd9f2a7baf3'), 'Bonn', 'c', 'c');
+CREATE TABLE texts (id INT PRIMARY KEY, t VARCHAR(20));
+INSERT INTO texts SELECT seq, CONCAT('row', seq) FROM seq_1_to_2000;
+`
+
 var oddColumns = strings.Fields("n ti tu si mi i bi bu de fl dbl bt yr d dt dt6 ts tm tm3 c v tx l1 en st bin vb bl js ge")
 
 var loadOnce sync.Once
@@ -65,7 +79,7 @@ func load(t testing.TB, m *servers.MySQL) {
 	schema, err := os.ReadFile("sqlguard/testdata/schema.sql")
 	require.NoError(t, err)
 	m.Load(t, string(schema))
-	m.Load(t, "SET NAMES utf8mb4; SET SESSION sql_mode = 'STRICT_TRANS_TABLES', time_zone = '+00:00';"+extra)
+	m.Load(t, "SET NAMES utf8mb4; SET SESSION sql_mode = 'STRICT_TRANS_TABLES', time_zone = '+00:00';"+extra+events)
 }
 
 func policy() sqlguard.Policy {
@@ -83,6 +97,7 @@ func policy() sqlguard.Policy {
 		table("shop", "v_slow", "id", "nap"), table("shop", "v_busy", "nap"), table("shop", "v_large", "id", "body"),
 		table("shop", "v_giant", "body"),
 		table("shop", "v_denied", "k"), table("shop", "secrets", "k"), table("shop", "odd", oddColumns...),
+		table("shop", "ev", "id", "at", "d", "ts", "lvl", "code", "n", "f", "uid", "city", "ci1", "ci2"), table("shop", "texts", "id", "t"),
 	}}
 }
 
@@ -97,7 +112,8 @@ func guard(t testing.TB, p sqlguard.Policy) *sqlguard.Guard {
 var grants = []string{
 	"SELECT ON archive.*", "SELECT ON shop.customers", "SELECT ON shop.orders", "SELECT ON shop.v_slow",
 	"SELECT ON shop.v_busy", "SELECT ON shop.v_large",
-	"SELECT ON shop.v_giant", "SELECT ON shop.odd"}
+	"SELECT ON shop.v_giant", "SELECT ON shop.odd", "SELECT ON shop.ev", "SELECT ON shop.texts",
+}
 
 // rig is a tool on a server, with its log.
 type rig struct {

@@ -3,6 +3,7 @@ package mysql_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -22,6 +23,29 @@ func TestS35_TheSessionIsPinned(t *testing.T) {
 		func(row []string) error { got = row; return nil }))
 	require.Equal(t, []string{"STRICT_TRANS_TABLES,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION", "+00:00", "1", "1", "utf8mb4", "20"}, got)
 	require.Equal(t, `"Søren Å"`, string(r.ask(t, "SELECT name FROM customers WHERE id = 7")[0][0]))
+}
+
+// What would change answers is pinned, whatever the server's configuration says.
+func TestS35_WhatChangesAnswersIsPinned(t *testing.T) {
+	m := servers.MariaDB(t)
+	load(t, m)
+	m.Load(t, "SET GLOBAL div_precision_increment=10, lc_time_names='de_DE', group_concat_max_len=10, tx_isolation='READ-UNCOMMITTED', default_week_format=3, "+
+		"max_error_count=0, old_mode='ZERO_DATE_TIME_CAST', lc_messages='de_DE', default_regex_flags='DOTALL', "+
+		"init_connect=\"SET sql_select_limit=1, sql_auto_is_null=1, sql_notes=1, system_versioning_asof='2001-01-01 00:00:00'\"")
+	r := newRig(t, m, func(s *mysql.Source, _ *mysql.Options) { s.QueryTimeout = 5 * time.Second })
+	got := map[string]string{}
+	want := map[string]string{
+		"div_precision_increment": "4", "lc_time_names": "en_US", "group_concat_max_len": "1048576", "tx_isolation": "REPEATABLE-READ",
+		"default_week_format": "0", "max_error_count": "1024", "old_mode": "", "lc_messages": "en_US", "default_regex_flags": "",
+		"sql_auto_is_null": "0", "sql_notes": "0", "system_versioning_asof": "DEFAULT", "lock_wait_timeout": "4",
+	}
+	for name := range want {
+		require.NoError(t, r.operator().Query(t.Context(), "SELECT @@"+name, func(row []string) error { got[name] = row[0]; return nil }))
+	}
+	require.Equal(t, want, got)
+	require.Equal(t, `"0.3333"`, string(r.ask(t, "SELECT 1 / 3 AS q FROM ev WHERE id = 1")[0][0]))
+	require.Equal(t, `"Monday"`, string(r.ask(t, "SELECT DATE_FORMAT(at, '%W') AS day FROM ev WHERE id = 1")[0][0]))
+	require.Len(t, r.ask(t, "SELECT id FROM ev"), 3)
 }
 
 // The grants are the last line; the read-only session is the one before it.
@@ -102,7 +126,8 @@ func TestS23_ServerErrorsBecomeReasons(t *testing.T) {
 		"SELECT k FROM v_denied":                                            "POLICY_MISMATCH",
 		"SELECT id FROM customers WHERE GREATEST(name, country) = name":     "",
 		"SELECT bi - bu FROM odd":                                           "OUT_OF_RANGE",
-		"SELECT id FROM orders WHERE id = 1 / 0 OR DATE('nonsense') = 'no'": "",
+		"SELECT id FROM orders WHERE id = 1 / 0 OR DATE('nonsense') = 'no'": "VALUE_INVALID",
+		"SELECT id FROM orders WHERE id = 1 / 0":                            "PARTIAL_ANSWER",
 	} {
 		raw, err := r.Execute(t.Context(), r.plan(t, sql), 1<<20)
 		if reason == "" {

@@ -64,7 +64,7 @@ func TestS37_ValuesOfExpressions(t *testing.T) {
 		"ROUND(MAX(total), 1)", "FLOOR(MAX(total))", "CEIL(MAX(total))", "GREATEST(MAX(placed_at), MIN(placed_at))", "LOWER(MAX(status))", "CONCAT(MAX(id), '-', MAX(placed_at))", "LENGTH(MAX(note))",
 		"DATE(MAX(placed_at))", "YEAR(MAX(placed_at))", "DATE_FORMAT(MAX(placed_at), '%Y-%m')", "DATEDIFF(MAX(placed_at), MIN(placed_at))", "TIMESTAMPDIFF(HOUR, MIN(placed_at), MAX(placed_at))",
 		"DATE_ADD(MAX(placed_at), INTERVAL 1 MONTH)", "DATE_SUB(MAX(placed_at), INTERVAL 1 HOUR)", "DATE_ADD('2024-01-31', INTERVAL 1 MONTH)", "UNIX_TIMESTAMP(MAX(placed_at))", "FROM_UNIXTIME(MAX(id))", "FROM_UNIXTIME(1.25)",
-		"CAST(MAX(total) AS SIGNED)", "CAST(MAX(total) AS DECIMAL(10,4))", "CAST(MAX(id) AS CHAR)", "CAST(MAX(placed_at) AS DATE)", "CAST(MAX(placed_at) AS DATETIME(6))", "CAST(MAX(placed_at) AS TIME)", "CAST(MAX(total) AS DOUBLE)", "CAST(-1 AS UNSIGNED)",
+		"CAST(MAX(total) AS SIGNED)", "CAST(MAX(total) AS DECIMAL(20,4))", "CAST(MAX(id) AS CHAR)", "CAST(MAX(placed_at) AS DATE)", "CAST(MAX(placed_at) AS DATETIME(6))", "CAST(MAX(placed_at) AS TIME)", "CAST(MAX(total) AS DOUBLE)", "CAST(-1 AS UNSIGNED)",
 		"MAX(id) = 160", "MAX(id) > 3 AND MIN(id) < 2", "NOT MAX(id)", "MAX(note) LIKE '%x%'", "-MAX(total)", "NULLIF(MAX(id), 160)", "MAX(TRIM(note))", "SUBSTRING(MAX(status), 2)", "REPLACE(MAX(status), 'a', 'b')",
 		"MAX(id) * 1e0", "MAX(id) * 1.5e300", "1e0 / 3 * MAX(id)", "MAX(CONVERT(total, CHAR))", "ABS(MIN(total))", "MOD(MAX(total), 7)",
 	} {

@@ -95,6 +95,9 @@ func kindsRig(t *testing.T) *rig {
 	})
 }
 
+// warned marks a value of an answer that has warnings.
+const warned = " ⚠"
+
 // cell returns the JSON of an expression of the column, or in parentheses why there is none.
 func (r *rig) cell(t *testing.T, column int, expression, rest string) string {
 	t.Helper()
@@ -110,10 +113,16 @@ func (r *rig) cell(t *testing.T, column int, expression, rest string) string {
 		require.NotEmpty(t, fault.Of(err).Reason, "%s", sql)
 		return "(" + fault.Of(err).Reason + ")"
 	}
-	var set struct{ Rows [][]json.RawMessage }
+	var set struct {
+		Rows     [][]json.RawMessage
+		Warnings []json.RawMessage
+	}
 	require.NoError(t, json.Unmarshal(raw, &set))
 	require.Len(t, set.Rows, 1, sql)
 	require.True(t, utf8.Valid(set.Rows[0][0]))
+	if len(set.Warnings) > 0 {
+		return string(set.Rows[0][0]) + warned
+	}
 	return string(set.Rows[0][0])
 }
 
@@ -189,7 +198,12 @@ func shownCell(cell string) string {
 	if strings.HasPrefix(cell, "(") {
 		return strings.Trim(cell, "()")
 	}
-	return "`" + strings.ReplaceAll(cell, "|", `\|`) + "`"
+	value, mark := strings.CutSuffix(cell, warned)
+	value = "`" + strings.ReplaceAll(value, "|", `\|`) + "`"
+	if mark {
+		value += warned
+	}
+	return value
 }
 
 // between returns the text with what is between the marks replaced.

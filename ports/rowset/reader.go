@@ -1,6 +1,7 @@
 package rowset
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -18,7 +19,7 @@ type Reader struct {
 	raw  []byte
 	at   int
 	rows int
-	more bool
+	end  End
 	done bool
 }
 
@@ -75,7 +76,7 @@ func (r *Reader) Next() ([]json.RawMessage, error) {
 		return nil, io.EOF
 	}
 	if r.next(']') {
-		return nil, r.end()
+		return nil, r.close()
 	}
 	if (r.rows > 0 && !r.next(',')) || !r.next('[') {
 		return nil, ErrFormat
@@ -98,8 +99,8 @@ func (r *Reader) Next() ([]json.RawMessage, error) {
 	return r.cells, nil
 }
 
-// end reads what follows the rows and returns io.EOF, or ErrFormat.
-func (r *Reader) end() error {
+// close reads what follows the rows and returns io.EOF, or ErrFormat.
+func (r *Reader) close() error {
 	var more string
 	for !r.next('}') {
 		if !r.next(',') {
@@ -110,19 +111,46 @@ func (r *Reader) end() error {
 		if !named || !ok {
 			return ErrFormat
 		}
-		if string(name) == "more" {
+		switch string(name) {
+		case "more":
 			more = string(value)
+		case "warnings":
+			if json.Unmarshal(value, &r.end.Warnings) != nil {
+				return ErrFormat
+			}
 		}
 	}
 	if more != "true" && more != "false" {
 		return ErrFormat
 	}
-	r.more, r.done = more == "true", true
+	r.end.More, r.done = more == "true", true
 	return io.EOF
 }
 
 // More reports whether the source had more rows; it is known once Next returned io.EOF.
-func (r *Reader) More() bool { return r.more }
+func (r *Reader) More() bool { return r.end.More }
+
+// End returns what the row set says after its rows, or ErrFormat; the rows are still to be read.
+func (r *Reader) End() (End, error) {
+	last := *r
+	last.cells = nil
+	// Quotes within values are escaped, so that the last one is the writer's own.
+	if at := bytes.LastIndex(r.raw, []byte(`],"more":`)); at >= r.at {
+		last.at = at + 1
+		if last.close() == io.EOF {
+			return last.end, nil
+		}
+		last = *r
+		last.cells = nil
+	}
+	for {
+		if _, err := last.Next(); err == io.EOF {
+			return last.end, nil
+		} else if err != nil {
+			return End{}, err
+		}
+	}
+}
 
 // next takes the byte c, after blanks, and reports whether it was there.
 func (r *Reader) next(c byte) bool {

@@ -3,7 +3,8 @@
 //
 // The JSON form is {"asked":{…},"columns":[…],"rows":[[…],…],"more":false}: what was asked, which
 // may be left out; columns with name, type, source columns and the sensitive flag; rows of JSON
-// values in column order; more is true when the source had more rows than were asked for. A
+// values in column order; more is true when the source had more rows than were asked for. After it
+// comes, where there are any, the member warnings: what the source said of the values of the rows. A
 // reader passes over members that it does not know.
 package rowset
 
@@ -45,6 +46,25 @@ type Column struct {
 	Sensitive bool `json:"sensitive,omitempty"`
 }
 
+// Warning says in how far the rows of a set are not what was asked for, because of stored values.
+type Warning struct {
+	// Text is a sentence that holds no value.
+	Text string `json:"text"`
+	// Count is how often it holds, at least one.
+	Count int `json:"count"`
+}
+
+// AddWarning counts one warning with the text.
+func AddWarning(list []Warning, text string) []Warning {
+	for i := range list {
+		if list[i].Text == text {
+			list[i].Count++
+			return list
+		}
+	}
+	return append(list, Warning{Text: text, Count: 1})
+}
+
 // Writer writes a row set within a byte limit. Every method returns RESULT_TOO_LARGE once the
 // limit would be passed; the partial output must then be discarded.
 type Writer struct {
@@ -81,13 +101,24 @@ func (w *Writer) Row(array []byte) error {
 // Rows returns the number of rows written.
 func (w *Writer) Rows() int { return w.rows }
 
+// End is what a row set says after its rows.
+type End struct {
+	// More reports that the source had more rows.
+	More bool `json:"more"`
+	// Warnings say in how far the rows are not what was asked for.
+	Warnings []Warning `json:"warnings,omitempty"`
+}
+
 // Close ends the row set and returns its bytes. more says whether the source had more rows.
-func (w *Writer) Close(more bool) (json.RawMessage, error) {
-	end := `],"more":false}`
-	if more {
-		end = `],"more":true}`
+func (w *Writer) Close(more bool) (json.RawMessage, error) { return w.Finish(End{More: more}) }
+
+// Finish is Close with all that a row set says after its rows.
+func (w *Writer) Finish(end End) (json.RawMessage, error) {
+	text, err := cell.Marshal(end)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := w.buf.Write([]byte(end)); err != nil {
+	if _, err := w.buf.Write(append([]byte("],"), text[1:]...)); err != nil {
 		return nil, err
 	}
 	return w.buf.Bytes(), nil

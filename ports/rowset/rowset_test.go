@@ -175,3 +175,37 @@ func TestReaderFindsEveryValue(t *testing.T) {
 		}
 	})
 }
+
+// What follows the rows is found without reading them, however it is spaced, and where cells hold the same bytes.
+func TestTheEndIsReadFirst(t *testing.T) {
+	w, err := rowset.NewWriter(1<<10, rowset.Head{Columns: []rowset.Column{{Name: "a"}, {Name: "b"}}})
+	require.NoError(t, err)
+	require.NoError(t, w.Row([]byte(`["],\"more\":true}", {"x":[1],"more":true}]`)))
+	want := rowset.End{Warnings: rowset.AddWarning(rowset.AddWarning(rowset.AddWarning(nil, "one"), "two"), "one")}
+	require.Equal(t, []rowset.Warning{{Text: "one", Count: 2}, {Text: "two", Count: 1}}, want.Warnings)
+	raw, err := w.Finish(want)
+	require.NoError(t, err)
+	spaced := strings.NewReplacer(`],"more"`, `] , "more"`, `"warnings":`, ` "warnings" : `).Replace(string(raw))
+	require.NotEqual(t, spaced, string(raw))
+	for _, text := range []string{string(raw), spaced} {
+		r, err := rowset.NewReader(json.RawMessage(text))
+		require.NoError(t, err)
+		for range 2 {
+			end, err := r.End()
+			require.NoError(t, err)
+			require.Equal(t, want, end)
+		}
+		cells, err := r.Next()
+		require.NoError(t, err, "the rows are still to be read")
+		require.Len(t, cells, 2)
+		_, err = r.Next()
+		require.Equal(t, io.EOF, err)
+		require.False(t, r.More())
+	}
+	for _, broken := range []string{`{"columns":[],"rows":[],"more":1}`, `{"columns":[],"rows":[],"more":false,"warnings":1}`, `{"columns":[],"rows":[`} {
+		r, err := rowset.NewReader(json.RawMessage(broken))
+		require.NoError(t, err)
+		_, err = r.End()
+		require.ErrorIs(t, err, rowset.ErrFormat)
+	}
+}

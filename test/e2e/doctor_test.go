@@ -89,7 +89,8 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 		}, "shop", "kill", "warn"},
 		{"session settings forgotten", func(p *patient) {
 			p.address = servers.Rewriting(t, m.Addr,
-				"SET SESSION TRANSACTION READ ONLY", "SET @forgets_what_it_is_told   =0")
+				"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+				"SET @forgets_what_it_is_told                                    =0")
 		}, "shop", "connect", "fail"},
 		{"Redis clock wrong", func(p *patient) {
 			p.redis = servers.Rewriting(t, redis.Addr, "\r\n$10\r\n17", "\r\n$10\r\n18")

@@ -76,7 +76,7 @@ func (c *connector) dial(ctx context.Context) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{Conn: conn, pool: c.pool, wire: w}, nil
+	return &Session{Conn: conn, pool: c.pool, wire: w, tail: follow(conn)}, nil
 }
 
 // prepare makes a fresh connection ready for its pool.

@@ -34,6 +34,10 @@ func (o origin) Error() string {
 	return fmt.Sprintf("mysql: %s: error %d", o.phase, o.number)
 }
 
+// Cause is the cause of a fault that says where a call was when it failed, with the server's error
+// number.
+func Cause(p Phase, number uint16) error { return origin{string(p), number} }
+
 // sessionError says that a session could not be pinned.
 type sessionError struct{ error }
 

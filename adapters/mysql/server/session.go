@@ -19,6 +19,8 @@ type Session struct {
 	driver.Conn
 	pool *Pool
 	wire *wire
+	// tail is nil where the driver does not let itself be followed.
+	tail *tail
 	// id is the server's connection id.
 	id uint64
 	// server tells servers behind one address apart: a KILL must not reach another one.
@@ -40,9 +42,11 @@ type flavour struct {
 	// timeLimit is the session variable of the server's time limit, counted in unit.
 	timeLimit string
 	unit      time.Duration
-	// readOnly is the variable that tells whether transactions are read only.
-	readOnly string
-	modes    []string
+	// readOnly and isolation are the variables that tell how transactions run.
+	readOnly, isolation string
+	modes               []string
+	// settings are pinned on this product only.
+	settings []setting
 }
 
 const (
@@ -55,10 +59,15 @@ const (
 func flavourOf(version string) flavour {
 	modes := []string{"STRICT_TRANS_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION"}
 	if strings.Contains(version, productMariaDB) {
-		return flavour{productMariaDB, "max_statement_time", time.Second, "tx_read_only", modes}
+		return flavour{
+			productMariaDB, "max_statement_time", time.Second, "tx_read_only", "tx_isolation", modes,
+			[]setting{{"old_mode", "''", ""}, {"default_regex_flags", "''", ""}, {"system_versioning_asof", "DEFAULT", "DEFAULT"}},
+		}
 	}
 	modes = append(modes, "ONLY_FULL_GROUP_BY")
-	return flavour{productMySQL, "max_execution_time", time.Millisecond, "transaction_read_only", modes}
+	return flavour{
+		productMySQL, "max_execution_time", time.Millisecond, "transaction_read_only", "transaction_isolation", modes, nil,
+	}
 }
 
 // limitText writes d in the variable's unit, never as zero, which would mean no limit.
@@ -109,47 +118,6 @@ func (s *Session) identify(ctx context.Context) error {
 		s.server = strings.Join(row, " ")
 	} else if !saidByServer(err) {
 		return fmt.Errorf("identify: %w", err)
-	}
-	return nil
-}
-
-// pin makes the session what the guard's statements assume, and reads it back.
-func (s *Session) pin(ctx context.Context, limit time.Duration, extraModes []string) error {
-	s.modes = append(slices.Clone(s.modes), extraModes...)
-	for _, step := range []struct{ name, text string }{
-		{"charset", "SET NAMES utf8mb4"},
-		{"variables", fmt.Sprintf("SET SESSION autocommit = 1, time_zone = '+00:00', sql_mode = '%s', %s = %s",
-			strings.Join(s.modes, ","), s.timeLimit, s.limitText(limit))},
-		{"read only", "SET SESSION TRANSACTION READ ONLY"},
-	} {
-		if err := s.Exec(ctx, step.text); err != nil {
-			return fmt.Errorf("%s: %w", step.name, err)
-		}
-	}
-	s.limit = limit
-	return s.verify(ctx)
-}
-
-// verify reads the pinned state back: it finds a proxy, an init_connect or an engine that accepts
-// settings and forgets them.
-func (s *Session) verify(ctx context.Context) error {
-	row, err := s.row(ctx, fmt.Sprintf("SELECT @@sql_mode, @@time_zone, @@autocommit, @@%s, @@character_set_client, "+
-		"@@character_set_connection, @@character_set_results, @@%s", s.readOnly, s.timeLimit), 8)
-	if err != nil {
-		return fmt.Errorf("read back: %w", err)
-	}
-	if !sameSet(strings.Split(row[0], ","), s.modes) {
-		return fmt.Errorf("sql_mode: %w", errUnexpected)
-	}
-	for i, want := range []string{"+00:00", "1", "1", "utf8mb4", "utf8mb4", "utf8mb4"} {
-		if row[i+1] != want {
-			return fmt.Errorf("variable %d: %w", i+1, errUnexpected)
-		}
-	}
-	got, err := strconv.ParseFloat(row[7], 64)
-	want, _ := strconv.ParseFloat(s.limitText(s.limit), 64)
-	if err != nil || got != want {
-		return fmt.Errorf("time limit: %w", errUnexpected)
 	}
 	return nil
 }

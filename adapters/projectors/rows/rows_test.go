@@ -289,3 +289,19 @@ func BenchmarkProject(b *testing.B) {
 		})
 	}
 }
+
+// Warnings come first, so that they are read before the rows, and they are there however the rows are cut.
+func TestS12_WarningsAreShownWithTheRows(t *testing.T) {
+	raw := json.RawMessage(`{"columns":[{"name":"id"}],"rows":[[1],[2],[3]],"more":false,"warnings":[{"text":"not a number","count":3}]}`)
+	for rowsShown, end := range map[int]string{
+		3: `"rows":[[1],[2],[3]],"returned":3,"truncated":false`,
+		2: `"rows":[[1],[2]],"returned":2,"truncated":true,"truncated_by":["rows"]`,
+	} {
+		p, err := rows.Projector{}.Project(raw, tool.Bounds{Rows: rowsShown})
+		require.NoError(t, err)
+		require.Equal(t, evidence.Found, p.Status)
+		require.Contains(t, string(p.AgentResult), `{"warnings":[{"text":"not a number","count":3}],"columns":["id"],`+end)
+	}
+	_, err := rows.Projector{}.Project(json.RawMessage(`{"columns":[],"rows":[],"more":false,"warnings":0}`), tool.Bounds{})
+	require.Equal(t, fault.ProjectionFailed, fault.CodeOf(err))
+}
