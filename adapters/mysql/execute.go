@@ -105,7 +105,7 @@ const slack = 128 << 10
 func stream(
 	ctx context.Context, s *server.Session, rows driver.Rows, plan *sqlguard.Plan, limit limits.RawBytes,
 ) (raw json.RawMessage, finished bool, err error) {
-	columns, encoders, err := describe(rows, plan.Columns)
+	columns, cells, err := describe(rows, plan.Columns)
 	if err != nil {
 		return nil, false, err
 	}
@@ -137,7 +137,7 @@ func stream(
 			raw, err = finish(ctx, s, w, plan, true)
 			return raw, true, err
 		}
-		if line, err = appendRow(line[:0], dest, encoders); err != nil {
+		if line, err = appendRow(line[:0], dest, cells); err != nil {
 			return nil, false, err
 		}
 		if err := w.Row(line); err != nil {
@@ -170,7 +170,7 @@ func finish(
 	return w.Finish(end)
 }
 
-func describe(rows driver.Rows, out []sqlguard.OutColumn) ([]rowset.Column, []encoder, error) {
+func describe(rows driver.Rows, out []sqlguard.OutColumn) ([]rowset.Column, []column, error) {
 	if out == nil { // an operator's statement; a guard's plan has at least one column
 		out = headings(rows.Columns())
 	}
@@ -181,12 +181,12 @@ func describe(rows driver.Rows, out []sqlguard.OutColumn) ([]rowset.Column, []en
 	if err != nil {
 		return nil, nil, err
 	}
-	columns, encoders := make([]rowset.Column, len(out)), make([]encoder, len(out))
+	columns, cells := make([]rowset.Column, len(out)), make([]column, len(out))
 	for i, c := range out {
 		columns[i] = rowset.Column{Name: c.Heading, Type: types[i].name, Sources: c.Sources, Sensitive: c.Sensitive}
-		encoders[i] = encoderOf(types[i])
+		cells[i] = column{encoderOf(types[i]), c.Sensitive}
 	}
-	return columns, encoders, nil
+	return columns, cells, nil
 }
 
 // headings are the columns of a result as the server names them.

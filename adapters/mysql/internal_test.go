@@ -17,9 +17,9 @@ import (
 func TestS37_ValuesThatOtherServersSend(t *testing.T) {
 	row := []driver.Value{[]byte(`{"a": 12345678901234567890.50}`), []byte(`{"a":`), []byte("\xff"), []byte("\xff\xfe"), math.Inf(1), math.NaN(), float32(0.1), int64(1) << 53, int64(1)<<53 + 1, nil, "text"}
 	types := []string{"JSON", "JSON", "JSON", "VARCHAR", "DOUBLE", "DOUBLE", "FLOAT", "BIGINT", "BIGINT", "NULL", "VARCHAR"}
-	encoders := make([]encoder, len(types))
+	encoders := make([]column, len(types))
 	for i, n := range types {
-		encoders[i] = encoderOf(kind{name: n})
+		encoders[i].encoder = encoderOf(kind{name: n})
 	}
 	got, err := appendRow(nil, row, encoders)
 	require.NoError(t, err)
@@ -51,8 +51,8 @@ func TestS37_NumbersHaveOneForm(t *testing.T) {
 func TestS37_AnyValue(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		i, f, b := rapid.Int64().Draw(rt, "int"), rapid.Float64().Draw(rt, "float"), rapid.SliceOf(rapid.Byte()).Draw(rt, "bytes")
-		out, err := appendRow(nil, []driver.Value{i, f, b, b, b}, []encoder{nil, nil, encoderOf(kind{name: "TEXT"}), encoderOf(kind{name: "BLOB"}),
-			encoderOf(kind{name: "JSON"})})
+		out, err := appendRow(nil, []driver.Value{i, f, b, b, b}, []column{{}, {}, {encoder: encoderOf(kind{name: "TEXT"})}, {encoder: encoderOf(kind{name: "BLOB"})},
+			{encoder: encoderOf(kind{name: "JSON"})}})
 		require.NoError(rt, err)
 		require.True(rt, json.Valid(out), "%s", out)
 		var cells []json.RawMessage
@@ -78,9 +78,9 @@ func TestS20_TheSlackCoversTheWidestRow(t *testing.T) {
 	for i := range columns {
 		numbers[i], texts[i] = int64(1), []byte("")
 	}
-	encoders := make([]encoder, columns)
+	encoders := make([]column, columns)
 	for i := range encoders {
-		encoders[i] = appendText
+		encoders[i].encoder = appendText
 	}
 	head := 4 + 1 + (columns+9)/8
 	for name, c := range map[string]struct {

@@ -1,7 +1,9 @@
 package mysql_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,7 +11,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/toolboundary/toolboundary/adapters/mysql"
+	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/domain/tool"
 	"github.com/toolboundary/toolboundary/test/servers"
 )
@@ -201,6 +205,50 @@ func TestS41_RawHoldsSensitiveValuesAndSaysSo(t *testing.T) {
 		"more": false
 	}`, string(raw))
 	r.safe(t, nil, "user01@mail.example")
+}
+
+// Limits see the same bytes whatever a sensitive column holds: a text of any length, or NULL.
+func TestS40_SensitiveCellsCountAlike(t *testing.T) {
+	r := newRig(t, shop(t), func(s *mysql.Source, _ *mysql.Options) { s.Guard = guard(t, sensitive("odd", "v")) })
+	execute := func(row int, limit limits.RawBytes) (json.RawMessage, error) {
+		return r.Execute(t.Context(), r.plan(t, "SELECT v, 'padding' AS p, v AS again FROM odd WHERE n = ?", row), limit)
+	}
+	first, err := execute(1, 1<<20)
+	require.NoError(t, err)
+	values := map[string]bool{}
+	for row := 1; row <= 4; row++ { // a long text, an empty one, NULL, and "a"
+		raw, err := execute(row, 1<<20)
+		require.NoError(t, err)
+		require.Len(t, raw, len(first), "row %d", row)
+		values[strings.Join(strings.Fields(string(raw)), "")] = true
+		for limit := len(first) - 3; limit <= len(first); limit++ { // one limit lets all of them pass, or none
+			_, err := execute(row, limits.RawBytes(limit))
+			require.Equal(t, limit < len(first), fault.CodeOf(err) == fault.ResultTooLarge, "row %d with a limit of %d", row, limit)
+		}
+	}
+	require.Len(t, values, 4)
+}
+
+// sensitive returns the policy with a column that is sensitive.
+func sensitive(table, column string) sqlguard.Policy {
+	p := policy()
+	for _, t := range p.Tables {
+		for i := range t.Columns {
+			if t.Name == table && t.Columns[i].Name == column {
+				t.Columns[i].Sensitive = true
+			}
+		}
+	}
+	return p
+}
+
+// A longer value cannot be counted alike: the call fails, whatever the limit.
+func TestS40_ALongSensitiveCell(t *testing.T) {
+	r := newRig(t, shop(t), func(s *mysql.Source, _ *mysql.Options) { s.Guard = guard(t, sensitive("v_large", "body")) })
+	_, err := r.Execute(t.Context(), r.plan(t, "SELECT body FROM v_large WHERE id = 1"), 4<<20)
+	require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+	require.Contains(t, fault.Of(err).Detail, "longer than 1024 bytes")
+	require.Len(t, r.ask(t, simple), 1)
 }
 
 func TestASourceWithoutAnAllowlistRefusesEverything(t *testing.T) {

@@ -13,10 +13,17 @@ import (
 
 	"github.com/toolboundary/toolboundary/adapters/mysql/server"
 	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/ports/rowset"
 )
 
 // encoder appends a column's bytes as JSON; other kinds of values do not depend on the column.
 type encoder func(out, value []byte) []byte
+
+// column writes the cells of one column.
+type column struct {
+	encoder
+	sensitive bool
+}
 
 // kind is what a column of a result is, as far as it decides the form of its values. The forms, one
 // for each type, are those of docs/values.md.
@@ -67,30 +74,43 @@ func encoderOf(k kind) encoder {
 }
 
 // appendRow appends a row as a JSON array.
-func appendRow(out []byte, row []driver.Value, encoders []encoder) ([]byte, error) {
+func appendRow(out []byte, row []driver.Value, columns []column) ([]byte, error) {
 	out = append(out, '[')
 	for i, v := range row {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		switch v := v.(type) {
-		case nil:
-			out = append(out, "null"...)
-		case int64:
-			out = appendInteger(out, v)
-		case float64:
-			out = appendFloat(out, v, 64)
-		case float32:
-			out = appendFloat(out, float64(v), 32)
-		case []byte:
-			out = encoders[i](out, v)
-		case string:
-			out = encoders[i](out, []byte(v))
-		default:
-			return nil, fault.Because(fault.ExecutionFailed, "RESULT_UNREADABLE", "").WithCause(server.Phase("value"))
+		from := len(out)
+		var err error
+		if out, err = columns[i].appendValue(out, v); err != nil {
+			return nil, err
+		}
+		if columns[i].sensitive {
+			if out, err = rowset.PadSensitive(out, from); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return append(out, ']'), nil
+}
+
+// appendValue appends a value as JSON.
+func (c column) appendValue(out []byte, v driver.Value) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return append(out, "null"...), nil
+	case int64:
+		return appendInteger(out, v), nil
+	case float64:
+		return appendFloat(out, v, 64), nil
+	case float32:
+		return appendFloat(out, float64(v), 32), nil
+	case []byte:
+		return c.encoder(out, v), nil
+	case string:
+		return c.encoder(out, []byte(v)), nil
+	}
+	return nil, fault.Because(fault.ExecutionFailed, "RESULT_UNREADABLE", "").WithCause(server.Phase("value"))
 }
 
 // exact bounds the integers that a double holds exactly; most readers of JSON turn numbers into

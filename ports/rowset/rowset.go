@@ -6,11 +6,16 @@
 // values in column order; more is true when the source had more rows than were asked for. After it
 // comes, where there are any, the member warnings: what the source said of the values of the rows. A
 // reader passes over members that it does not know.
+//
+// A cell of a sensitive column is padded with blanks, which JSON allows after a value, to
+// [SensitiveBytes]: whatever counts the bytes of a row set counts the same for every value.
 package rowset
 
 import (
+	"bytes"
 	"encoding/json"
 
+	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/ports/cell"
 )
@@ -53,6 +58,24 @@ type Warning struct {
 	// Count is how often it holds, at least one.
 	Count int `json:"count"`
 }
+
+// SensitiveBytes is what a cell of a sensitive column takes of a row set, whatever its value is. Limits
+// count bytes, and a caller sees when one is passed: with cells of their own length it could measure a
+// value that is never shown, and tell NULL from a text.
+const SensitiveBytes = 1 << 10
+
+// PadSensitive pads the cell of a sensitive column, which is row[from:], with blanks to
+// SensitiveBytes. A longer one is RESULT_TOO_LARGE.
+func PadSensitive(row []byte, from int) ([]byte, error) {
+	need := SensitiveBytes - (len(row) - from)
+	if need < 0 {
+		return nil, fault.Because(fault.ResultTooLarge, "",
+			"a value of a sensitive column is longer than 1024 bytes: leave the column out")
+	}
+	return append(row, blanks[:need]...), nil
+}
+
+var blanks = bytes.Repeat([]byte{' '}, SensitiveBytes)
 
 // AddWarning counts one warning with the text.
 func AddWarning(list []Warning, text string) []Warning {

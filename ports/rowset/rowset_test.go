@@ -209,3 +209,28 @@ func TestTheEndIsReadFirst(t *testing.T) {
 		require.ErrorIs(t, err, rowset.ErrFormat)
 	}
 }
+
+// Every cell of a sensitive column takes the same bytes, and reads as what it is.
+func TestS40_SensitiveCellsAreOfOneSize(t *testing.T) {
+	w, err := rowset.NewWriter(1<<20, rowset.Head{Columns: []rowset.Column{{Name: "a", Sensitive: true}, {Name: "b"}}})
+	require.NoError(t, err)
+	values := []string{`null`, `""`, `"a@b.example"`, `123456`, `{"base64":"AA=="}`, `"` + strings.Repeat("x", rowset.SensitiveBytes-2) + `"`}
+	for _, value := range values {
+		row, err := rowset.PadSensitive([]byte("["+value), 1)
+		require.NoError(t, err)
+		require.Len(t, row, 1+rowset.SensitiveBytes)
+		require.NoError(t, w.Row(append(row, ",1]"...)))
+	}
+	_, err = rowset.PadSensitive([]byte(`"`+strings.Repeat("x", rowset.SensitiveBytes-1)+`"`), 0)
+	require.Equal(t, fault.ResultTooLarge, fault.CodeOf(err))
+	raw, err := w.Close(false)
+	require.NoError(t, err)
+	require.True(t, json.Valid(raw))
+	r, err := rowset.NewReader(raw)
+	require.NoError(t, err)
+	for _, value := range values {
+		cells, err := r.Next()
+		require.NoError(t, err)
+		require.Equal(t, []string{value, "1"}, []string{string(cells[0]), string(cells[1])})
+	}
+}
