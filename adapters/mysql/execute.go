@@ -22,8 +22,10 @@ import (
 func Select(
 	ctx context.Context, s *server.Session, plan *sqlguard.Plan, limit limits.RawBytes,
 ) (raw json.RawMessage, keep bool, err error) {
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.QueryTimeout())
 	defer cancel()
+	defer func() { err = timed(err, caller, s.QueryTimeout()) }()
 	halt := sync.OnceFunc(func() { s.Stop(ctx) })
 	halted := make(chan struct{})
 	unwatch := context.AfterFunc(ctx, func() {
@@ -47,6 +49,15 @@ func Select(
 		return nil, false, fault.Wrap(fault.ResultTooLarge, server.Phase("row"))
 	}
 	return nil, server.Usable(err), server.Fault(err)
+}
+
+// timed says how long a statement may take, where that is what ended it and not the caller's own
+// deadline.
+func timed(err error, caller context.Context, limit time.Duration) error {
+	if fault.CodeOf(err) != fault.ExecutionTimeout || caller.Err() != nil {
+		return err
+	}
+	return fault.Because(fault.ExecutionTimeout, "", "a query may take "+limit.String()).WithCause(err)
 }
 
 // serverLimit returns the time limit for the server: full, or what the context leaves when that
@@ -113,7 +124,7 @@ func stream(
 	if err != nil {
 		return nil, false, err
 	}
-	w, err := rowset.NewWriter(limit, rowset.Head{Asked: asked, Columns: columns})
+	w, err := rowset.NewWriter(limit, rowset.Head{Asked: asked, Executed: plan.SQL, Columns: columns})
 	if err != nil {
 		return nil, false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -181,19 +182,43 @@ func (t *Executor) Execute(ctx context.Context, plan tool.Plan, limit limits.Raw
 		return keep, err
 	})
 	if err != nil {
-		t.alarm(d.ID(), err)
-		return nil, err
+		t.report(d.ID(), statement, err)
+		return nil, tooLarge(err, limit)
 	}
 	return raw, nil
 }
 
-// alarm tells the operator when the server refused what the guard accepted.
-func (t *Executor) alarm(id string, err error) {
-	if fault.Of(err).Reason != server.PolicyMismatch {
-		return
+// tooLarge says how large a result may be.
+func tooLarge(err error, limit limits.RawBytes) error {
+	f := fault.Of(err)
+	if f.Code != fault.ResultTooLarge || f.Detail != "" {
+		return err
 	}
-	t.log.Error("the server refuses what the guard accepted: guard, schema and grants disagree",
-		zap.String("data_source", id), zap.Uint16("mysql_error", server.ErrorNumber(err)))
+	return fault.Because(f.Code, f.Reason, fmt.Sprintf(
+		"the rows may take %d bytes: ask for fewer rows or columns, or for LEFT(column, 200)", limit)).WithCause(err)
+}
+
+// reported is the most bytes of a statement in a log line.
+const reported = 4 << 10
+
+// report tells the operator which statement failed, and the server's error number; as an error where
+// nobody else can help.
+func (t *Executor) report(id string, plan *sqlguard.Plan, err error) {
+	f := fault.Of(err)
+	number := server.ErrorNumber(err)
+	level, message := zap.InfoLevel, "a statement failed"
+	switch {
+	case f.Reason == server.PolicyMismatch:
+		level, message = zap.ErrorLevel, "the server refuses what the guard accepted: guard, schema and grants disagree"
+	case server.ForOperator(f):
+		level, message = zap.ErrorLevel, "the server cannot run a statement"
+	}
+	statement := plan.SQL
+	if len(statement) > reported {
+		statement = strings.ToValidUTF8(statement[:reported], "") + "…"
+	}
+	t.log.Log(level, message, zap.String("data_source", id), zap.String("code", string(f.Code)),
+		zap.String("reason", f.Reason), zap.Uint16("mysql_error", number), zap.String("statement", statement))
 }
 
 // Ready asks every source at once and returns a code for each that cannot be used. A source

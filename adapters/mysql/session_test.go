@@ -195,8 +195,10 @@ func TestS41_RawHoldsSensitiveValuesAndSaysSo(t *testing.T) {
 	raw, err := r.Execute(t.Context(), r.plan(t, "SELECT email AS harmless, id FROM customers WHERE id = 1"), 1<<20)
 	require.NoError(t, err)
 	const statement = "SELECT `customers`.`email` AS `harmless`, `customers`.`id` FROM `shop`.`customers` WHERE (`customers`.`id` = 1) LIMIT 200001"
+	const executed = "SELECT `_t1`.`email` AS `_o1`, `_t1`.`id` AS `_o2` FROM `shop`.`customers` AS `_t1` WHERE (`_t1`.`id` = 1) ORDER BY `_o2` LIMIT 200001"
 	require.JSONEq(t, `{
 		"asked": {"data_source": "shop", "statement": "`+statement+`"},
+		"executed": "`+executed+`",
 		"columns": [
 			{"name": "harmless", "type": "VARCHAR", "sources": ["shop.customers.email"], "sensitive": true},
 			{"name": "id", "type": "UNSIGNED INT", "sources": ["shop.customers.id"]}

@@ -1,8 +1,8 @@
 // Package rowset is the raw format of tabular tools: executors write it, projectors read
 // nothing else.
 //
-// The JSON form is {"asked":{…},"columns":[…],"rows":[[…],…],"more":false}: what was asked, which
-// may be left out; columns with name, type, source columns and the sensitive flag; rows of JSON
+// The JSON form is {"asked":{…},"executed":"…","columns":[…],"rows":[[…],…],"more":false}: what was
+// asked and what was executed, which may be left out; columns with name, type, source columns and the sensitive flag; rows of JSON
 // values in column order; more is true when the source had more rows than were asked for. After it
 // comes, where there are any, the member warnings: what the source said of the values of the rows. A
 // reader passes over members that it does not know.
@@ -24,6 +24,9 @@ import (
 type Head struct {
 	// Asked is what was asked; nil when the tool does not say.
 	Asked *Asked `json:"asked,omitempty"`
+	// Executed is the statement as it was sent to the source: for those who read records, and not
+	// shown to agents.
+	Executed string `json:"executed,omitempty"`
 	// Columns describe the cells of each row, in order.
 	Columns []Column `json:"columns"`
 }

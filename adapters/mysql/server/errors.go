@@ -9,6 +9,7 @@ import (
 	"net"
 
 	driverpkg "github.com/go-sql-driver/mysql"
+	parser "github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 )
@@ -89,6 +90,11 @@ const (
 	reasonReadOnly = "ACCOUNT_NOT_READ_ONLY"
 	reasonLost     = "CONNECTION_LOST"
 	reasonFull     = "SERVER_FULL"
+	// reasonHourly and reasonStatements are limits of the account and of the server.
+	reasonHourly     = "HOURLY_LIMIT"
+	reasonStatements = "PREPARED_STATEMENTS"
+	// reasonInit is an init_connect that fails: the server then ends every session.
+	reasonInit = "INIT_CONNECT"
 )
 
 // connectFault returns the fault for an error with which a session could not be opened.
@@ -104,8 +110,12 @@ func connectFault(err error) *fault.Error {
 	switch {
 	case errors.Is(err, errReadOnly):
 		reason = reasonReadOnly
-	case full(n):
+	case hourly(err):
+		return fault.Because(fault.DataSourceUnavailable, reasonHourly, hourlyDetail).WithCause(origin{"connect", n})
+	case full(err):
 		return fault.Because(fault.DataSourceBusy, reasonFull, "").WithCause(origin{"connect", n})
+	case n == parser.ErrNewAbortingConnection:
+		reason = reasonInit
 	case errors.As(err, &session) && n != 0 || errors.Is(err, errUnexpected):
 		reason = reasonSession
 	case n != 0 || isLogin(err):

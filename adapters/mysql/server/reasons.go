@@ -2,7 +2,9 @@ package server
 
 import (
 	"errors"
+	"strings"
 
+	driverpkg "github.com/go-sql-driver/mysql"
 	parser "github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
@@ -11,7 +13,9 @@ import (
 // Error numbers that the parser's table does not have: MariaDB's from 1900 to 1999 and from
 // 4000, MySQL's from 3000. The names are those of the servers' manuals.
 const (
+	errHandlerCrashed            = 145  // the storage engine's own: HA_ERR_CRASHED_ON_USAGE
 	errConnectionKilled          = 1927 // MariaDB: ER_CONNECTION_KILLED
+	errNoSuchTableInEngine       = 1932 // MariaDB: ER_NO_SUCH_TABLE_IN_ENGINE
 	errStatementTimeout          = 1969 // MariaDB: ER_STATEMENT_TIMEOUT
 	errAggregateOrderNonAgg      = 3029 // ER_AGGREGATE_ORDER_NON_AGG_QUERY
 	errOrderNotSelected          = 3065 // ER_FIELD_IN_ORDER_NOT_SELECT
@@ -23,10 +27,17 @@ const (
 	errParameterType             = 4079 // MariaDB: ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION
 )
 
-// full reports whether the server is out of connections: altogether, for this account, or for
-// this account and hour.
-func full(n uint16) bool {
-	return n == parser.ErrConCount || n == parser.ErrTooManyUserConnections || n == parser.ErrUserLimitReached
+// full reports whether the server is out of connections, altogether or for this account.
+func full(err error) bool {
+	n := ErrorNumber(err)
+	return n == parser.ErrConCount || n == parser.ErrTooManyUserConnections || n == parser.ErrUserLimitReached && !hourly(err)
+}
+
+// hourly reports whether the account has used up what it may do in an hour. The error is that of any
+// limit of an account; its text names the limit.
+func hourly(err error) bool {
+	var m *driverpkg.MySQLError
+	return errors.As(err, &m) && m.Number == parser.ErrUserLimitReached && strings.Contains(m.Message, "per_hour")
 }
 
 // stopped reports whether the server stopped the statement at its own time limit.
@@ -63,8 +74,12 @@ func Fault(err error) *fault.Error {
 		return fault.Because(fault.DataSourceUnavailable, reasonLost, "").WithCause(cause)
 	case stopped(n):
 		return fault.Wrap(fault.ExecutionTimeout, cause)
-	case full(n):
+	case hourly(err):
+		return fault.Because(fault.DataSourceUnavailable, reasonHourly, hourlyDetail).WithCause(cause)
+	case full(err):
 		return fault.Because(fault.DataSourceBusy, reasonFull, "").WithCause(cause)
+	case n == parser.ErrMaxPreparedStmtCountReached:
+		return fault.Because(fault.DataSourceBusy, reasonStatements, details[reasonStatements]).WithCause(cause)
 	}
 	if why, known := reasons[n]; known {
 		return fault.Because(fault.ExecutionFailed, why, details[why]).WithCause(cause)
@@ -76,6 +91,22 @@ func Fault(err error) *fault.Error {
 // accepted.
 const PolicyMismatch = "POLICY_MISMATCH"
 
+// TableDamaged is the reason when a table is there and cannot be read: its files are broken, gone or
+// not attached.
+const TableDamaged = "TABLE_DAMAGED"
+
+const hourlyDetail = "The service's account has used up what it may do in an hour; the operator has been told."
+
+// ForOperator reports whether only the operator can change what a failure says: the schema, the
+// grants or the server's state, or what this table of reasons does not know.
+func ForOperator(f *fault.Error) bool {
+	switch f.Reason {
+	case PolicyMismatch, TableDamaged, reasonStatements, reasonHourly:
+		return true
+	}
+	return f.Code == fault.ExecutionFailed && f.Reason == ""
+}
+
 // details tell the agent how to fix its query, in fixed sentences.
 var details = map[string]string{
 	"NOT_GROUPED": "Every selected or ordered column must be in GROUP BY or inside an aggregate.",
@@ -84,8 +115,8 @@ var details = map[string]string{
 	"AGGREGATE_MISPLACED": "An aggregate is not allowed here: filter it in HAVING, and do not nest it or group by it.",
 	"OUT_OF_RANGE":        "A value is out of the range of its type: use smaller numbers, or cast to DECIMAL.",
 	"VALUE_INVALID":       "A value does not have the form of the type that it is used as.",
-	"COLLATION": "Two texts of different character sets or collations are compared: " +
-		"compare a column with a plain text.",
+	"COLLATION": "Texts of different character sets or collations are compared or put together: " +
+		"write CAST(column AS CHAR) for the columns on both sides.",
 	"ARGUMENTS":          "A function has the wrong number or kind of arguments.",
 	"ORDER_NOT_SELECTED": "With DISTINCT, ORDER BY may only use what is selected.",
 	"TOO_COMPLEX":        "The query is too large for the server: use fewer tables, columns or conditions.",
@@ -93,6 +124,8 @@ var details = map[string]string{
 	"CONFLICT":           "The data changed while it was read: a new call may succeed.",
 	"LOCKED":             "The data is locked by somebody else: a new call may succeed later.",
 	"INTERRUPTED":        "The query was stopped on the server by its operator.",
+	TableDamaged:         "A table cannot be read; the operator has been told.",
+	reasonStatements:     "The server holds as many prepared statements as it allows; the operator has been told.",
 	PolicyMismatch:       "The data source does not agree with its allowlist; the operator has been told.",
 }
 
@@ -151,13 +184,12 @@ var reasons = map[uint16]string{
 	parser.ErrPsManyParam:                    "TOO_COMPLEX",
 	parser.ErrTooHighLevelOfNestingForSelect: "TOO_COMPLEX",
 
-	parser.ErrDiskFull:                    "SERVER_RESOURCES",
-	parser.ErrOutofMemory:                 "SERVER_RESOURCES",
-	parser.ErrOutOfSortMemory:             "SERVER_RESOURCES",
-	parser.ErrOutOfResources:              "SERVER_RESOURCES",
-	parser.ErrRecordFileFull:              "SERVER_RESOURCES",
-	parser.ErrCantCreateThread:            "SERVER_RESOURCES",
-	parser.ErrMaxPreparedStmtCountReached: "SERVER_RESOURCES",
+	parser.ErrDiskFull:         "SERVER_RESOURCES",
+	parser.ErrOutofMemory:      "SERVER_RESOURCES",
+	parser.ErrOutOfSortMemory:  "SERVER_RESOURCES",
+	parser.ErrOutOfResources:   "SERVER_RESOURCES",
+	parser.ErrRecordFileFull:   "SERVER_RESOURCES",
+	parser.ErrCantCreateThread: "SERVER_RESOURCES",
 
 	parser.ErrCheckread:       "CONFLICT",
 	parser.ErrLockDeadlock:    "CONFLICT",
@@ -170,6 +202,23 @@ var reasons = map[uint16]string{
 	parser.ErrQueryInterrupted: "INTERRUPTED",
 	errConnectionKilled:        "INTERRUPTED",
 
+	parser.ErrGetErrno:            TableDamaged,
+	parser.ErrCantOpenFile:        TableDamaged,
+	parser.ErrFileNotFound:        TableDamaged,
+	parser.ErrNotFormFile:         TableDamaged,
+	parser.ErrNotKeyFile:          TableDamaged,
+	parser.ErrOldKeyFile:          TableDamaged,
+	parser.ErrWrongMrgTable:       TableDamaged,
+	parser.ErrCrashedOnUsage:      TableDamaged,
+	parser.ErrCrashedOnRepair:     TableDamaged,
+	parser.ErrTablespaceMissing:   TableDamaged,
+	parser.ErrTablespaceDiscarded: TableDamaged,
+	parser.ErrIndexCorrupt:        TableDamaged,
+	errHandlerCrashed:             TableDamaged,
+	errNoSuchTableInEngine:        TableDamaged,
+
+	parser.ErrAccessDenied:                     PolicyMismatch, // a view whose definer may not read, or is gone
+	parser.ErrNoSuchUser:                       PolicyMismatch,
 	parser.ErrDBaccessDenied:                   PolicyMismatch,
 	parser.ErrNoDB:                             PolicyMismatch,
 	parser.ErrBadDB:                            PolicyMismatch,

@@ -90,6 +90,8 @@ func (e *mysqlExamination) unreachable(err error) {
 		"CONNECT_TIMEOUT": "Check the address and the firewalls on the way.",
 		"TLS":             "Check tls and ca_file against what the server offers.",
 		"LOGIN":           "Check the account's name and password, and from which hosts it may log in.",
+		"INIT_CONNECT":    "The server's init_connect fails for this account: repair it, or leave it empty.",
+		"HOURLY_LIMIT":    "The account has used up what it may do in an hour: ALTER USER … WITH MAX_QUERIES_PER_HOUR 0.",
 		"SESSION": "The server does not keep a session's settings: " +
 			"connect to it directly, without a proxy that shares sessions.",
 	}[f.Reason]
