@@ -22,5 +22,5 @@ func asked(source string, plan *sqlguard.Plan) (*rowset.Asked, error) {
 			return nil, fault.Wrap(fault.Internal, err)
 		}
 	}
-	return &rowset.Asked{DataSource: source, Statement: plan.Asked, Params: params}, nil
+	return &rowset.Asked{DataSource: source, Statement: plan.Asked, Offset: plan.Offset, Params: params}, nil
 }

@@ -166,6 +166,7 @@ func finish(
 	if plan.Asked == "" { // an operator's statement
 		return w.Finish(end)
 	}
+	end.Limited = !plan.Probe && w.Rows() == plan.MaxRows || w.Rows() == 0 && plan.Offset > 0
 	warnings, all, err := s.Warnings(ctx)
 	if err != nil {
 		return nil, err

@@ -92,6 +92,8 @@ func (t *Executor) Describe() tool.Description {
 			`"required":["data_source","sql"],"additionalProperties":false}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{` +
 			`"scope":{"type":"object","description":"What was asked, when no row is found: data_source, the statement as it ran, its params."},` +
+			`"limited":{"type":"boolean","description":"True where your own LIMIT was reached, or nothing lies behind ` +
+			`your OFFSET: there may be other rows."},` +
 			`"warnings":{"type":"array","description":"Why rows may not be what was asked for: stored values that do not fit."},` +
 			`"columns":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"type":"array"}},` +
 			`"returned":{"type":"integer"},"truncated":{"type":"boolean"},` +

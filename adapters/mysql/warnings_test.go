@@ -3,14 +3,17 @@ package mysql_test
 import (
 	"crypto/tls"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolboundary/toolboundary/adapters/mysql"
+	"github.com/toolboundary/toolboundary/adapters/mysql/sqlguard"
 	"github.com/toolboundary/toolboundary/adapters/projectors/rows"
 	"github.com/toolboundary/toolboundary/domain/evidence"
 	"github.com/toolboundary/toolboundary/domain/fault"
+	"github.com/toolboundary/toolboundary/domain/limits"
 	"github.com/toolboundary/toolboundary/test/servers"
 )
 
@@ -184,5 +187,44 @@ func TestS12_WarningsAreCountedWithoutARoundTrip(t *testing.T) {
 			require.Len(t, got.Warnings, 1)
 			require.Equal(t, before+1, shown())
 		})
+	}
+}
+
+// An answer says where the agent itself asked for a part of the rows; behind an OFFSET nothing is found
+// of what the scope names.
+func TestS39_LimitsOfTheAgentsOwn(t *testing.T) {
+	r := newRig(t, shop(t))
+	for sql, limited := range map[string]bool{
+		"SELECT id FROM ev":                               false,
+		"SELECT id FROM ev LIMIT 2":                       true,
+		"SELECT id FROM ev LIMIT 3":                       true, // whether there is a fourth is not known
+		"SELECT id FROM ev LIMIT 4":                       false,
+		"SELECT id FROM ev LIMIT 4 OFFSET 1":              false,
+		"SELECT id FROM ev LIMIT 100 OFFSET 3":            true,
+		"SELECT id FROM ev WHERE id > 9":                  false,
+		"SELECT id FROM ev WHERE id > 9 LIMIT 5":          false,
+		"SELECT id FROM ev WHERE id > 9 LIMIT 5 OFFSET 1": true,
+	} {
+		plan := r.plan(t, sql)
+		raw, err := r.Execute(t.Context(), plan, 1<<20)
+		require.NoError(t, err)
+		for _, bytes := range []limits.AgentBytes{limits.Default().AgentResult, 300} { // the scope is cut to fit
+			bounds := plan.Bounds
+			bounds.AgentResult = bytes
+			p, err := rows.Projector{}.Project(raw, bounds)
+			require.NoError(t, err)
+			var got struct {
+				Limited bool
+				Scope   struct{ Offset uint64 }
+				Rows    [][]json.RawMessage
+			}
+			require.NoError(t, json.Unmarshal(p.AgentResult, &got))
+			require.Equal(t, limited, got.Limited, "%s %s", sql, p.AgentResult)
+			require.Equal(t, len(got.Rows) == 0, p.Status == evidence.None)
+			if p.Status == evidence.None {
+				require.Equal(t, plan.Body.(*sqlguard.Plan).Offset, got.Scope.Offset)
+				require.Equal(t, strings.Contains(sql, "OFFSET"), got.Scope.Offset > 0)
+			}
+		}
 	}
 }

@@ -114,6 +114,8 @@ func (r *Reader) close() error {
 		switch string(name) {
 		case "more":
 			more = string(value)
+		case "limited":
+			r.end.Limited = string(value) == "true"
 		case "warnings":
 			if json.Unmarshal(value, &r.end.Warnings) != nil {
 				return ErrFormat

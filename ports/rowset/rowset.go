@@ -4,8 +4,8 @@
 // The JSON form is {"asked":{…},"executed":"…","columns":[…],"rows":[[…],…],"more":false}: what was
 // asked and what was executed, which may be left out; columns with name, type, source columns and the sensitive flag; rows of JSON
 // values in column order; more is true when the source had more rows than were asked for. After it
-// comes, where there are any, the member warnings: what the source said of the values of the rows. A
-// reader passes over members that it does not know.
+// comes limited, where the request asked for a part of the rows, and warnings, where the source said
+// something of their values. A reader passes over members that it does not know.
 //
 // A cell of a sensitive column is padded with blanks, which JSON allows after a value, to
 // [SensitiveBytes]: whatever counts the bytes of a row set counts the same for every value.
@@ -38,6 +38,8 @@ type Asked struct {
 	DataSource string `json:"data_source,omitempty"`
 	// Statement is the statement as it ran, with its row limit, in the agent's names.
 	Statement string `json:"statement"`
+	// Offset is how many rows were passed over before the first one.
+	Offset uint64 `json:"offset,omitempty"`
 	// Params are the values of the statement's placeholders, in the statement's order.
 	Params []json.RawMessage `json:"params,omitempty"`
 }
@@ -131,6 +133,9 @@ func (w *Writer) Rows() int { return w.rows }
 type End struct {
 	// More reports that the source had more rows.
 	More bool `json:"more"`
+	// Limited reports that the request asked for a part of the rows, which may not be all: its own
+	// limit was reached, or its offset passed over rows.
+	Limited bool `json:"limited,omitempty"`
 	// Warnings say in how far the rows are not what was asked for.
 	Warnings []Warning `json:"warnings,omitempty"`
 }

@@ -181,7 +181,7 @@ func TestTheEndIsReadFirst(t *testing.T) {
 	w, err := rowset.NewWriter(1<<10, rowset.Head{Columns: []rowset.Column{{Name: "a"}, {Name: "b"}}})
 	require.NoError(t, err)
 	require.NoError(t, w.Row([]byte(`["],\"more\":true}", {"x":[1],"more":true}]`)))
-	want := rowset.End{Warnings: rowset.AddWarning(rowset.AddWarning(rowset.AddWarning(nil, "one"), "two"), "one")}
+	want := rowset.End{Limited: true, Warnings: rowset.AddWarning(rowset.AddWarning(rowset.AddWarning(nil, "one"), "two"), "one")}
 	require.Equal(t, []rowset.Warning{{Text: "one", Count: 2}, {Text: "two", Count: 1}}, want.Warnings)
 	raw, err := w.Finish(want)
 	require.NoError(t, err)

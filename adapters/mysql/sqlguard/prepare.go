@@ -15,6 +15,7 @@ type Plan struct {
 	Columns []OutColumn
 	Tables  []string // schema.table of every table read, each once, in order of appearance
 	MaxRows int      // deliver at most so many rows
+	Offset  uint64   // the rows that OFFSET passes over
 	Probe   bool     // SQL asks for one row more than MaxRows: if it comes, the result is cut
 }
 
@@ -114,6 +115,7 @@ func (w *worker) verify(g *Guard, stmt *statement, text string) bool {
 
 func (g *Guard) plan(stmt *statement, text string, markers []int32, params []Param) *Plan {
 	p := &Plan{SQL: text, Asked: asked(stmt, text), MaxRows: int(min(stmt.limit, g.maxRows)), Probe: stmt.limit > g.maxRows}
+	p.Offset = stmt.offset
 	p.Args = make([]any, len(markers))
 	for i, m := range markers {
 		p.Args[i] = params[m].value

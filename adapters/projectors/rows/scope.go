@@ -2,6 +2,7 @@ package rows
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/toolboundary/toolboundary/domain/fault"
 	"github.com/toolboundary/toolboundary/ports/answer"
@@ -57,6 +58,9 @@ func cutScope(a rowset.Asked, most int) (json.RawMessage, error) {
 		if params, _, err = appendCell(params, list, room/4); err != nil {
 			return nil, err
 		}
+	}
+	if a.Offset > 0 {
+		params = strconv.AppendUint(append(params, `,"offset":`...), a.Offset, 10)
 	}
 	if room -= len(params); room < leastCell {
 		return nil, fault.New(fault.ResultTooLarge)
