@@ -5,7 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -303,22 +306,60 @@ func TestS40_SecretsAtTheEndOfWhatIsExaminedAreMasked(t *testing.T) {
 	}
 }
 
-// A file that was rotated away while it was looked for, or cut while it was read, was not read.
-func TestS30_AFileThatIsCutWhileItIsReadIsNotRead(t *testing.T) {
-	root := tree(t, "app.log", strings.Repeat("fine\n", 100_000)+planted)
-	l := newTool(t, root, func(s *logsearch.Source) { s.Masks = nil })
-	cut := make(chan struct{})
-	go func() { // copytruncate
-		defer close(cut)
-		for range 1000 {
-			_ = os.Truncate(filepath.Join(root, "app.log"), 0)
+// While files are rotated, each is found under one of its names, or there is no answer.
+func TestS30_AFileThatIsRotatedMeanwhileIsNotOverlooked(t *testing.T) {
+	for i := range 1000 {
+		root := tree(t, "app.log.1", planted, "app.log", "fine\n")
+		l := newTool(t, root)
+		var rotating sync.WaitGroup
+		begin := make(chan struct{})
+		rotating.Go(func() {
+			<-begin
+			for range i % 50 * 40 { // at another moment each time
+				runtime.Gosched()
+			}
+			for _, n := range [][2]string{{"app.log.1", "app.log.2"}, {"app.log", "app.log.1"}} {
+				_ = os.Rename(filepath.Join(root, n[0]), filepath.Join(root, n[1]))
+			}
+		})
+		close(begin)
+		text, err := execute(t.Context(), t, l, map[string]any{"pattern": "disk full"})
+		rotating.Wait()
+		if err != nil {
+			require.Equal(t, fault.DataSourceUnavailable, fault.CodeOf(err), detail(err))
+			continue
 		}
-	}()
-	for range 50 {
-		require.NotEqual(t, "NONE", outcome(t, l, map[string]any{"pattern": "disk full"}))
+		require.Contains(t, string(text), `"matched":1`)
 	}
-	<-cut
-	require.Equal(t, "NO_LINES", outcome(t, l, map[string]any{"pattern": "disk full"}))
+}
+
+// The age of a copy is not when its lines were written.
+func TestS12_FilesWhoseAgeIsWrongAreRead(t *testing.T) {
+	for name, content := range map[string]string{
+		"app.log": planted, "app.log.1": "2026-11-01T00:00:00Z fine\n" + planted + "  at x\n", "app.log.gz": planted,
+	} {
+		root := tree(t, name, content)
+		age(t, filepath.Join(root, name), 100*time.Hour)
+		l := newTool(t, root, rfc3339)
+		require.Equal(t, "FOUND", outcome(t, l, map[string]any{"pattern": "disk full", "start": "now-2h"}), name)
+		require.Equal(t, "NO_LINES", outcome(t, l, map[string]any{"pattern": "disk full", "start": "now-10m"}), name)
+	}
+}
+
+// A local time in the hour that is repeated when summer time ends is one of two moments.
+func TestS12_AnHourThatIsRepeatedIsNotPlaced(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	l := newTool(t, tree(t, "app.log", "2026-10-25 01:30:00 fine\n2026-10-25 02:30:00 disk full\n2026-10-25 03:30:00 fine\n"), rfc3339,
+		func(s *logsearch.Source) { s.Location = berlin })
+	ask := func(pattern, start, end string) string {
+		return outcome(t, l, map[string]any{"pattern": pattern, "start": "2026-10-25T" + start + "Z", "end": "2026-10-25T" + end + "Z"})
+	}
+	got := []string{ask("disk", "00:15:00", "00:45:00"), ask("disk", "01:15:00", "01:45:00")}
+	slices.Sort(got)
+	require.Equal(t, []string{"FOUND", "PARTIAL_ANSWER"}, got)
+	require.Equal(t, "NONE", ask("disk", "01:45:00", "02:15:00"))
+	require.Equal(t, "NONE", ask("never", "00:15:00", "02:45:00"))
 }
 
 // A bomb is stopped at max_unpacked, in the memory of one line.

@@ -45,6 +45,9 @@ type moment struct {
 	dated bool
 	// own tells a line's own time from that of the line before.
 	own bool
+	// also is the other moment that a local time can mean in the hour that the end of summer time
+	// repeats; otherwise it is zero.
+	also time.Time
 }
 
 // stamps reads the times of one file's lines. A line without one has that of the line before: it is
@@ -68,7 +71,7 @@ func (s *stamps) of(line []byte) moment {
 	}
 	at := s.form.pattern.FindSubmatchIndex(line)
 	if at == nil {
-		return moment{s.last.at, s.last.dated, false}
+		return moment{s.last.at, s.last.dated, false, s.last.also}
 	}
 	if len(at) > 2 && at[2] >= 0 {
 		at = at[2:]
@@ -83,7 +86,7 @@ func (s *stamps) of(line []byte) moment {
 		s.text = string(text)
 		t, readable = s.parse(s.text, line[at[0]:])
 	}
-	s.last = moment{t, readable, true}
+	s.last = moment{t, readable, true, s.form.other(t)}
 	return s.last
 }
 
@@ -111,6 +114,19 @@ func (s *stamps) parse(text string, rest []byte) (time.Time, bool) {
 		}
 	}
 	return t.UTC(), true
+}
+
+// other returns the other moment that has the same local time, if there is one.
+func (f timeForm) other(t time.Time) time.Time {
+	if f.location == time.UTC || f.layout == LayoutUnix || f.layout == LayoutUnixMilli {
+		return time.Time{}
+	}
+	for _, hour := range []time.Duration{time.Hour, -time.Hour} {
+		if o := t.Add(hour); o.In(f.location).Format(time.DateTime) == t.In(f.location).Format(time.DateTime) {
+			return o
+		}
+	}
+	return time.Time{}
 }
 
 // maxTime is the most bytes of a time.
