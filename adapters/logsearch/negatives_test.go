@@ -112,6 +112,7 @@ func TestS12_EveryWayToOverlookAnAnswer(t *testing.T) {
 		{"a panic at the end of a file whose last time is before the range", "app.log", "2026-11-30T10:30:00Z fine\ndisk full\n", rfc3339, ranged, "PARTIAL_ANSWER"},
 		{"a time that cannot be read after one that can", "app.log", "2026-11-30T10:30:00Z fine\n30.11.2026-11:30 disk full\n2026-11-30T10:40:00Z x\n",
 			func(s *logsearch.Source) { s.TimePattern, s.TimeLayout = `^[\d.:TZ-]+`, logsearch.LayoutRFC3339 }, ranged, "PARTIAL_ANSWER"},
+		{"a stack whose lines begin with words", "app.log", "2026-11-30T11:30:00Z fine\nValueError: disk full\n", rfc3339, ranged, "FOUND"},
 		{"a form by file", "nginx/access.log", access, nginx, ranged, "FOUND"},
 		{"fields of files that have none", "nginx/access.log", access, nginx, fields("status", "500"), "PARTIAL_ANSWER"},
 		{"a range in the future", "app.log", planted, rfc3339, map[string]any{"pattern": "disk full", "start": "2026-11-30T12:00:01Z"}, "REQUEST_INVALID TIMES"},

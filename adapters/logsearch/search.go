@@ -154,7 +154,7 @@ func (e *engine) line(name string, l line, m moment) error {
 		}
 		e.maybe = 0
 	}
-	unknown := !m.dated || !m.also.IsZero() && e.within(m.also)
+	unknown := !m.dated || m.doubtful || !m.also.IsZero() && e.within(m.also)
 	if !in && !unknown && (m.own || !early) {
 		return e.around(l) // certainly outside
 	}
