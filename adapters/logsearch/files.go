@@ -1,7 +1,10 @@
 package logsearch
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -65,7 +68,12 @@ func (s *source) tryOpen(sr search) (opened, error) {
 		return opened{}, err
 	}
 	o := opened{problems: l.problems}
-	for _, name := range s.choose(sr, l.found, &o) {
+	names, older := s.choose(sr, l.found)
+	o.older = len(older)
+	if o.skipped = max(len(names)-s.MaxFiles, 0); o.skipped > 0 {
+		names = names[o.skipped:]
+	}
+	for _, name := range append(s.late(root, older, sr, &o), names...) {
 		f, err := openBelow(root, name)
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -101,27 +109,64 @@ func (s *source) list(root *os.Root, want string) (*lister, error) {
 // margin is how far a file's own age may be off the times of its lines.
 const margin = 24 * time.Hour
 
-// choose returns the names to search, oldest first: those that can hold a line of the time
-// asked for, and the newest of them when there are too many.
-func (s *source) choose(sr search, found map[string]fs.FileInfo, o *opened) []string {
-	var names []string
+// choose returns the names to search, oldest first, and those of files that were last written to before
+// the time asked for, and so hold no line of it, unless their age is wrong.
+func (s *source) choose(sr search, found map[string]fs.FileInfo) (names, older []string) {
 	for name, info := range found {
 		if !sr.start.IsZero() && info.ModTime().Add(margin).Before(sr.start) {
-			o.older++
+			older = append(older, name)
 			continue
 		}
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		if c := found[a].ModTime().Compare(found[b].ModTime()); c != 0 {
-			return c
+	for _, list := range [][]string{names, older} {
+		slices.SortFunc(list, func(a, b string) int {
+			if c := found[a].ModTime().Compare(found[b].ModTime()); c != 0 {
+				return c
+			}
+			return strings.Compare(b, a) // app.log.2 is older than app.log.1
+		})
+	}
+	return names, older
+}
+
+// late returns those of the older files that hold a line of the time asked for, though their age says
+// otherwise: that of a copy can be anything. It looks at the beginning and the end of the newest.
+func (s *source) late(root *os.Root, older []string, sr search, o *opened) []string {
+	var names []string
+	for _, name := range older[max(len(older)-s.MaxFiles, 0):] {
+		f, err := openBelow(root, name)
+		if err != nil || f.File == nil {
+			continue // it is looked for again, and was renamed then
 		}
-		return strings.Compare(b, a) // app.log.2 is older than app.log.1
-	})
-	if o.skipped = max(len(names)-s.MaxFiles, 0); o.skipped > 0 {
-		names = names[o.skipped:]
+		if s.reaches(f, sr.start) {
+			names = append(names, name)
+			o.older--
+		}
+		f.close()
 	}
 	return names
+}
+
+// reaches reports whether a line at the beginning or the end of the file is of that time or later. The
+// end of a compressed file is not known.
+func (s *source) reaches(f file, start time.Time) bool {
+	times := stamps{form: s.of(f.name).times, aged: f.info.ModTime()}
+	tail := io.NewSectionReader(f, max(f.info.Size()-readSize, 0), readSize)
+	texts := []io.Reader{tail}
+	if c, err := s.decode(context.Background(), f); err == nil {
+		defer c.close()
+		texts = append(texts, io.LimitReader(c.Reader, readSize))
+	}
+	for _, text := range texts {
+		all, _ := io.ReadAll(text)
+		for line := range bytes.Lines(all) {
+			if m := times.of(withoutEnd(line)); m.own && m.dated && !m.at.Before(start) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // lister finds the regular files that a pattern names. It sees no links.

@@ -139,9 +139,14 @@ func (e *engine) see(m moment) {
 	}
 }
 
+// within reports whether a time is in the range asked for.
+func (e *engine) within(at time.Time) bool {
+	return !at.Before(e.start) && (e.end.IsZero() || !at.After(e.end))
+}
+
 // line judges one line.
 func (e *engine) line(name string, l line, m moment) error {
-	within := !e.bounded() || m.dated && !m.at.Before(e.start) && (e.end.IsZero() || !m.at.After(e.end))
+	in := !e.bounded() || m.dated && e.within(m.at)
 	early := m.dated && m.at.Before(e.start)
 	if m.own || !m.dated {
 		if !early {
@@ -149,18 +154,19 @@ func (e *engine) line(name string, l line, m moment) error {
 		}
 		e.maybe = 0
 	}
-	if !within && m.dated && (m.own || !early) {
+	unknown := !m.dated || m.doubtful || !m.also.IsZero() && e.within(m.also)
+	if !in && !unknown && (m.own || !early) {
 		return e.around(l) // certainly outside
 	}
 	masked, plain := e.masker.apply(l.text)
-	at, matches := e.match(l, masked, plain, within || !m.dated)
+	at, matches := e.match(l, masked, plain, in || unknown)
 	switch {
-	case matches && within:
+	case matches && in:
 		return e.hit(name, l, m, e.window(masked, l.partial, at))
-	case matches && m.dated:
-		e.maybe++
-	case matches:
+	case matches && unknown:
 		e.gaps.unplaced++
+	case matches:
+		e.maybe++
 	}
 	return e.around(l)
 }

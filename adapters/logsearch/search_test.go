@@ -195,6 +195,7 @@ func TestUnready(t *testing.T) {
 
 func TestFilesThatEndedBeforeTheSearchAreLeftOut(t *testing.T) {
 	root := shop(t)
+	put(t, filepath.Join(root, "app.log.1"), "2026-11-28T09:00:00Z ERROR\n")
 	age(t, filepath.Join(root, "app.log.1"), 50*time.Hour)
 	l := newTool(t, root, rfc3339)
 	r := search(t, l, map[string]any{"start": "now-25h", "pattern": "ERROR"})

@@ -45,11 +45,16 @@ type moment struct {
 	dated bool
 	// own tells a line's own time from that of the line before.
 	own bool
+	// also is the other moment that a local time can mean in the hour that the end of summer time
+	// repeats; otherwise it is zero.
+	also time.Time
+	// doubtful says that the line, or one since the last time, seems to have a time that cannot be read.
+	doubtful bool
 }
 
 // stamps reads the times of one file's lines. A line without one has that of the line before: it is
-// taken for the rest of its message. When a line has a time that cannot be read, neither it nor the
-// lines after it have one.
+// taken for the rest of its message. What the pattern finds may be no time, such as the first word of a
+// line of a stack; with a digit in it, it may be one that cannot be read.
 type stamps struct {
 	form timeForm
 	aged time.Time // when the file was last written to
@@ -68,23 +73,30 @@ func (s *stamps) of(line []byte) moment {
 	}
 	at := s.form.pattern.FindSubmatchIndex(line)
 	if at == nil {
-		return moment{s.last.at, s.last.dated, false}
+		return s.inherited()
 	}
 	if len(at) > 2 && at[2] >= 0 {
 		at = at[2:]
 	}
 	text := line[at[0]:at[1]]
 	if s.last.dated && s.form.layout != LayoutRFC3339 && string(text) == s.text {
+		s.last.doubtful = false
 		return s.last
 	}
-	var t time.Time
-	readable := len(text) <= maxTime
-	if readable {
-		s.text = string(text)
-		t, readable = s.parse(s.text, line[at[0]:])
+	if len(text) <= maxTime {
+		if t, ok := s.parse(string(text), line[at[0]:]); ok {
+			s.text, s.last = string(text), moment{at: t, dated: true, own: true, also: s.form.other(t)}
+			return s.last
+		}
 	}
-	s.last = moment{t, readable, true}
-	return s.last
+	s.last.doubtful = s.last.doubtful || bytes.ContainsAny(text, "0123456789")
+	return s.inherited()
+}
+
+func (s *stamps) inherited() moment {
+	m := s.last
+	m.own = false
+	return m
 }
 
 // parse reads a time that the pattern found; rest is the line from there.
@@ -111,6 +123,19 @@ func (s *stamps) parse(text string, rest []byte) (time.Time, bool) {
 		}
 	}
 	return t.UTC(), true
+}
+
+// other returns the other moment that has the same local time, if there is one.
+func (f timeForm) other(t time.Time) time.Time {
+	if f.location == time.UTC || f.layout == LayoutUnix || f.layout == LayoutUnixMilli {
+		return time.Time{}
+	}
+	for _, hour := range []time.Duration{time.Hour, -time.Hour} {
+		if o := t.Add(hour); o.In(f.location).Format(time.DateTime) == t.In(f.location).Format(time.DateTime) {
+			return o
+		}
+	}
+	return time.Time{}
 }
 
 // maxTime is the most bytes of a time.
